@@ -1,0 +1,84 @@
+// Package span is the arithmetic on durations that saturates instead of
+// wrapping. No other code multiplies durations: a product that wraps to a
+// negative delay turns the longest wait there is into no wait at all, in the
+// middle of the outage that made it long.
+package span
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+const (
+	// Max is the longest duration there is, about 292 years.
+	Max = time.Duration(math.MaxInt64)
+	// Min is the most negative one.
+	Min = time.Duration(math.MinInt64)
+)
+
+// Add returns a+b, saturated.
+func Add(a, b time.Duration) time.Duration {
+	s := a + b
+	switch {
+	case a > 0 && b > 0 && s < 0:
+		return Max
+	case a < 0 && b < 0 && s >= 0:
+		return Min
+	}
+	return s
+}
+
+// Sub returns a-b, saturated.
+func Sub(a, b time.Duration) time.Duration {
+	s := a - b
+	switch {
+	case a >= 0 && b < 0 && s < 0:
+		return Max
+	case a < 0 && b > 0 && s >= 0:
+		return Min
+	}
+	return s
+}
+
+// Mul returns d times n, saturated.
+func Mul(d time.Duration, n int64) time.Duration {
+	hi, lo := bits.Mul64(magnitude(int64(d)), magnitude(n))
+	negative := (d < 0) != (n < 0)
+	switch {
+	case negative && (hi != 0 || lo >= 1<<63):
+		return Min
+	case negative:
+		return -time.Duration(lo)
+	case hi != 0 || lo > math.MaxInt64:
+		return Max
+	}
+	return time.Duration(lo)
+}
+
+// Scale returns d times f, saturated and truncated towards zero. A product
+// that is not a number (NaN, or no time at all times infinity) is 0.
+func Scale(d time.Duration, f float64) time.Duration {
+	p := float64(d) * f
+	switch {
+	case p != p:
+		return 0
+	case p >= float64(math.MaxInt64):
+		return Max
+	case p <= float64(math.MinInt64):
+		return Min
+	}
+	return time.Duration(p)
+}
+
+// Clamp returns d, but at least low and at most high.
+func Clamp(d, low, high time.Duration) time.Duration {
+	return min(max(d, low), high)
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
