@@ -19,7 +19,7 @@ func ExampleRecord() {
 	r.Add(400 * ms) // one slow answer moves the mean, not the median
 	median, known := r.Median()
 	fmt.Println(r.Mean().Round(ms), median, known)
-	// Output: 67ms 20ms true
+	// Output: 68ms 20ms true
 }
 
 func TestMedianNeedsEnoughAnswers(t *testing.T) {
