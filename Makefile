@@ -1,0 +1,83 @@
+# Two commands matter: make run and make test. `make help` lists the others.
+
+MODULES     := . adapters bench cmd
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFLAGS     ?=
+FUZZTIME    ?= 10s
+
+.DEFAULT_GOAL := help
+# Two cores are the machine this is sized for: one step at a time, each of
+# which uses them all.
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the tool into bin/kalan
+	go build -o bin/kalan ./cmd/kalan
+
+.PHONY: run
+run: build ## start the demo bridges and the gateway, and print a curl line that answers
+	bin/kalan demo --serve
+
+.PHONY: demo
+demo: build ## tell the story of one bridge that hangs, without and with the defences
+	bin/kalan demo
+
+.PHONY: test
+test: format vet lint race alone readme ## everything CI runs
+	@echo "make test: all of it passed"
+
+.PHONY: quick
+quick: format vet ## the same without race detector, long tests and README, in under a minute
+	go test -short work
+
+.PHONY: format
+format:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
+		printf 'not in gofmt form; run make fmt:\n%s\n' "$$unformatted" >&2; exit 1; fi
+
+# A nested module is vetted as somebody gets it who has no workspace, so that a
+# go.sum that lacks a line is found here.
+.PHONY: vet
+vet:
+	@set -e; for module in $(MODULES); do echo "go vet: $$module"; (cd "$$module" && GOWORK=off go vet ./...); done
+
+.PHONY: lint
+lint:
+	@set -e; for module in $(MODULES); do \
+		if [ -n "$$(cd "$$module" && go list ./... 2>/dev/null)" ]; then \
+			echo "staticcheck: $$module"; (cd "$$module" && go run $(STATICCHECK) ./...); fi; done
+
+# `work` is every module of go.work, which ./... is not.
+.PHONY: race
+race:
+	go test -race -timeout 12m work
+
+# The library as others import it: without the workspace, and without the race
+# detector, which allocation tests must not have.
+.PHONY: alone
+alone:
+	GOWORK=off go test ./...
+
+.PHONY: readme
+readme: ## run the commands that README.md shows
+	scripts/readme.sh README.md
+
+.PHONY: bench
+bench: ## measure the hot paths
+	go test -run '^$$' -bench . -benchmem -count 5 ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz every target for FUZZTIME (10s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: fmt
+fmt: ## put every file into gofmt form
+	gofmt -w .
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin
