@@ -1,0 +1,58 @@
+package budget
+
+import (
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+)
+
+// advance moves the window to now. Time that runs backwards is nothing elapsed.
+func (b *Budget) advance(now policy.Instant) {
+	b.now = max(b.now, now)
+	if b.width == 0 {
+		return
+	}
+	seq := int64(time.Duration(b.now) / b.width)
+	for left := min(seq-b.seq, int64(len(b.ring))); left > 0; left-- {
+		b.seq++
+		b.forget(b.current())
+	}
+	b.seq = seq
+}
+
+// forget empties the slice that has left the window. Its attempts that are
+// still running go on counting, one by one, until they end.
+func (b *Budget) forget(s *slice) {
+	b.old += s.running
+	b.total.calls -= s.calls
+	b.total.extra -= s.extra
+	b.total.running -= s.running
+	*s = slice{}
+}
+
+// add changes the extra attempts of the slice seq, or of what is left of it.
+// It never takes away what is not there: a mark that somebody copied must not
+// drive a count below zero.
+func (b *Budget) add(seq, extra, running int64) {
+	if !b.holds(seq) {
+		b.old = max(b.old+running, 0)
+		return
+	}
+	s := b.at(seq)
+	if s.extra+extra < 0 || s.running+running < 0 {
+		return
+	}
+	s.extra += extra
+	s.running += running
+	b.total.extra += extra
+	b.total.running += running
+}
+
+// holds reports whether the slice seq is still in the ring.
+func (b *Budget) holds(seq int64) bool {
+	return seq >= 0 && seq <= b.seq && b.seq-seq < int64(len(b.ring))
+}
+
+func (b *Budget) at(seq int64) *slice { return &b.ring[seq%int64(len(b.ring))] }
+
+func (b *Budget) current() *slice { return b.at(b.seq) }
