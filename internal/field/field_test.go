@@ -1,0 +1,41 @@
+package field
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestEveryProblemIsKept(t *testing.T) {
+	var c Check
+	c.Duration("delay", -time.Second)
+	c.Count("workers", 0, 10)
+	c.Count("queue", 11, 10)
+	c.Number("share", math.NaN(), 0, 1)
+	c.Number("beta", math.Inf(1), 0, 100)
+	c.Warn("grace", "%v is long", time.Hour)
+	want := `delay: -1s is negative; write a duration such as 5s, or leave it out
+workers: 0 is out of range; write a number from 1 to 10
+queue: 11 is out of range; write a number from 1 to 10
+share: NaN is out of range; write a number from 0 to 1
+beta: +Inf is out of range; write a number from 0 to 100
+grace: 1h0m0s is long`
+	if got := c.Problems().Error(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if n := len(c.Problems().Errors()); n != 5 {
+		t.Errorf("%d of the problems are errors, want 5", n)
+	}
+}
+
+func TestWhatIsInRangeIsNoProblem(t *testing.T) {
+	var c Check
+	c.Duration("delay", 0)
+	c.Count("workers", 1, 1)
+	c.Count("workers", 10, 10)
+	c.Number("share", 0, 0, 1)
+	c.Number("share", 1, 0, 1)
+	if c.Problems() != nil {
+		t.Errorf("unexpected: %v", c.Problems())
+	}
+}
