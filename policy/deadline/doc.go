@@ -34,10 +34,6 @@
 // there is. What is less than a millisecond is 0 in the first form, which a
 // callee refuses, and exact in the second.
 //
-// The other way round a dependency says how long to stay away: Retry-After and
-// grpc-retry-pushback-ms. What it asks for is saturated too, and never read as
-// a shorter wait (O-09).
-//
 // # Limits
 //
 // Nothing here knows the time or waits; everything is a pure function that
