@@ -120,11 +120,20 @@ func mayImport(dir, target string) bool {
 
 func concurrency(_ *room, s *source, out *report) {
 	ast.Inspect(s.file, func(n ast.Node) bool {
+		if n, ok := n.(*ast.ChanType); ok {
+			out.add(n.Pos(), "channel")
+		}
+		return true
+	})
+	running(s, out)
+}
+
+// running reports what starts a goroutine or waits for one.
+func running(s *source, out *report) {
+	ast.Inspect(s.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
 			out.add(n.Pos(), "go statement")
-		case *ast.ChanType:
-			out.add(n.Pos(), "channel")
 		case *ast.SelectStmt:
 			out.add(n.Pos(), "select")
 		case *ast.SendStmt:

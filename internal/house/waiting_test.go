@@ -20,14 +20,14 @@ var sockets = map[string][]string{
 var waitingRules = []rule{{
 	name: "whoever waits lives in hold.go",
 	why: "every race of the library is then at one address: one file to read when a wake-up is lost, one to check when a caller " +
-		"leaves while it is granted a slot. Return what is to be awaited, and let a hold*.go file wait.",
+		"leaves while it is granted a slot. Declare here what is to be awaited, and let a hold*.go file wait.",
 	check: func(r *room, out *report) {
 		if r.dir != "" {
 			return
 		}
 		for _, s := range r.code() {
 			if !strings.HasPrefix(path.Base(s.path), "hold") {
-				concurrency(r, s, out)
+				running(s, out)
 				waitsByTheClock(s, out)
 			}
 		}
@@ -39,7 +39,7 @@ var waitingRules = []rule{{
 	},
 	good: "-- hold.go --\npackage kalan\nimport \"time\"\nfunc f() { select { case <-time.After(1): } }\n" +
 		"-- hold_ghost.go --\npackage kalan\nfunc g() { go g() }\n" +
-		"-- kalan.go --\npackage kalan\nimport \"time\"\nvar epoch = time.Now()\n",
+		"-- kalan.go --\npackage kalan\nimport \"time\"\nvar epoch = time.Now()\ntype guard struct { wakes []chan struct{}; timer *time.Timer }\n",
 }, {
 	name: "tests do not sleep",
 	why: "a sleep in a test is a guess about a busy machine: too short and it fails by night, too long and nobody runs it. Sleep inside " +
