@@ -1,0 +1,38 @@
+package kalan
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"github.com/kalan-go/kalan/policy"
+)
+
+// Classify is the default judgement of a function's error (F18): what the
+// network or the operating system says, an answer that broke off, and a time
+// limit are failures; a connection that could not be made is one that may be
+// repeated like every other. Every other error is ignored: a business error
+// that somebody adds tomorrow must not open the breaker.
+//
+// A dependency whose client raises something else states its own
+// classification in Config.Classify.
+func Classify(err error) policy.Report {
+	switch {
+	case err == nil:
+		return policy.Report{Outcome: policy.Success}
+	case infrastructure(err):
+		return policy.Report{Outcome: policy.Failure}
+	}
+	return policy.Report{Outcome: policy.Ignored}
+}
+
+func infrastructure(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+		return true
+	}
+	var network net.Error
+	var system syscall.Errno
+	return errors.As(err, &network) || errors.As(err, &system)
+}

@@ -1,0 +1,102 @@
+package kalan
+
+import (
+	"context"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/stack"
+)
+
+// Do runs fn behind the guard and returns what it returns, or a [*Rejection].
+//
+// fn runs on the caller's goroutine, several times one after the other when it
+// fails and a retry is allowed, so it must be safe to repeat; one that is not
+// reports Final through Config.Classify. Its context ends at the attempt's
+// limit or at the caller's, whichever is sooner. Do returns when fn returns: a
+// function that ignores its context holds up its caller ([Hold] can leave one
+// behind).
+//
+// A panic or a Goexit in fn frees the slot and reaches the caller; it says
+// nothing about the dependency.
+func Do[T any](ctx context.Context, g *Guard, fn func(context.Context) (T, error)) (T, error) {
+	var c stack.Call
+	var value T
+	var err error
+	for t := g.begin(ctx, &c, Ask{}); ; {
+		switch t.Kind {
+		case stack.Start:
+			value, err, t = attempt(ctx, g, &c, t.Step, fn)
+		case stack.Wait:
+			t = g.sleep(ctx, &c, t)
+		default:
+			return value, g.answer(ctx, &c, err)
+		}
+	}
+}
+
+// attempt runs fn once, inline.
+func attempt[T any](ctx context.Context, g *Guard, c *stack.Call, s stack.Step, fn func(context.Context) (T, error)) (value T, err error, t turn) {
+	limited := g.limited(ctx, c, s)
+	settled := false
+	defer func() {
+		limited.end()
+		if !settled { // a panic or a Goexit is a bug of the caller's
+			g.settle(c, s.Ticket, policy.Report{Outcome: policy.Ignored, Final: true})
+		}
+	}()
+	if limited != nil {
+		value, err = fn(limited)
+	} else {
+		value, err = fn(ctx)
+	}
+	r := g.report(ctx, err)
+	settled = true
+	return value, err, g.settle(c, s.Ticket, r)
+}
+
+// limited returns the context of an attempt that has a limit of its own or a
+// number to tell; nil when the caller's context says it all.
+func (g *Guard) limited(ctx context.Context, c *stack.Call, s stack.Step) *attemptContext {
+	if s.Until >= c.Deadline() && s.N == 1 {
+		return nil
+	}
+	a := &attemptContext{Context: ctx, number: int(s.N)}
+	if s.Until != policy.Never {
+		a.until = g.at(s.Until)
+	}
+	return a
+}
+
+// report judges fn's error. Whatever a function returns when its caller has
+// left, it is not the dependency's word (O-07): drivers hide the cause in
+// errors of their own.
+func (g *Guard) report(ctx context.Context, err error) policy.Report {
+	r := g.classify(err)
+	if r.Outcome != policy.Success && ctx.Err() != nil {
+		r.Outcome = policy.Cut
+	}
+	return r
+}
+
+// answer turns a finished call into the error its caller gets.
+func (g *Guard) answer(ctx context.Context, c *stack.Call, last error) error {
+	why := c.Why()
+	switch why {
+	case policy.None:
+		return last
+	case policy.Spent, policy.Budget:
+		if !c.TimedOut() {
+			return last // the real error is the answer
+		}
+		why = policy.Timeout
+	case policy.Expired, policy.Gone:
+		if last == nil {
+			last = context.Cause(ctx)
+		}
+	}
+	r := &Rejection{Guard: g.name, Reason: why, Cause: last}
+	if at := c.RetryAt(); at > 0 && at != policy.Never {
+		r.RetryAfter = max(at.Sub(g.now()), 0)
+	}
+	return r
+}

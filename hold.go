@@ -1,0 +1,202 @@
+package kalan
+
+import (
+	"context"
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/stack"
+)
+
+// This file is the wall-clock driver: the only place in the library that
+// waits, so that every race has one address. The machines decide; what is left
+// here is to lock, to read the clock outside the lock, to sleep until whatever
+// a Step says, and to run the function.
+
+// A turn is what a locked section answered: what to do next, and the channel
+// on which the waiting attempt's owner is woken.
+type turn struct {
+	stack.Step
+	wake chan struct{}
+}
+
+// now reads the clock: monotonic, so that a step of the wall clock is nothing.
+func (g *Guard) now() policy.Instant { return policy.Instant(time.Since(g.epoch)) }
+
+// instant returns when ctx ends, on the guard's clock.
+func (g *Guard) instant(ctx context.Context) policy.Instant {
+	if d, ok := ctx.Deadline(); ok {
+		return policy.Instant(d.Sub(g.epoch))
+	}
+	return policy.Never
+}
+
+// at is the inverse of instant.
+func (g *Guard) at(i policy.Instant) time.Time { return g.epoch.Add(time.Duration(i)) }
+
+// begin is the locked section that a call starts with.
+func (g *Guard) begin(ctx context.Context, c *stack.Call, a Ask) turn {
+	ask := stack.Ask{Deadline: g.instant(ctx), Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once}
+	gone := ctx.Err() != nil
+	now := g.now()
+	g.mu.Lock()
+	g.seed++
+	ask.Seed = g.seed
+	g.stack.Begin(now, c, ask)
+	if gone {
+		g.stack.Cancel(now, c)
+	}
+	return g.next(now, c)
+}
+
+// settle is the locked section that an inline attempt ends with.
+func (g *Guard) settle(c *stack.Call, t stack.Ticket, r policy.Report) turn {
+	now := g.now()
+	g.mu.Lock()
+	g.stack.Settle(now, c, t, owned(now, c, r))
+	return g.next(now, c)
+}
+
+// judge is settle with the slot kept, and reports whether the attempt was
+// still its call's.
+func (g *Guard) judge(c *stack.Call, t stack.Ticket, r policy.Report) (turn, bool) {
+	now := g.now()
+	g.mu.Lock()
+	counted := g.stack.Judge(now, c, t, owned(now, c, r))
+	return g.next(now, c), counted
+}
+
+// owned lets a failure at or after the caller's own deadline be the caller's:
+// the attempt's context and the caller's end at the same instant, and which of
+// their timers fires first says nothing.
+func owned(now policy.Instant, c *stack.Call, r policy.Report) policy.Report {
+	if r.Outcome == policy.Failure && now >= c.Deadline() {
+		r.Outcome = policy.Cut
+	}
+	return r
+}
+
+// free gives a slot back.
+func (g *Guard) free(t stack.Ticket, o policy.Outcome) {
+	now := g.now()
+	g.mu.Lock()
+	g.stack.Free(now, t, o)
+	g.unlock()
+}
+
+// again asks what to do now: after a wait, or because the caller left.
+func (g *Guard) again(ctx context.Context, c *stack.Call, own chan struct{}) turn {
+	gone := ctx.Err() != nil
+	now := g.now()
+	g.mu.Lock()
+	if own != nil {
+		select { // the token that woke us, or one that came too late to
+		case <-own:
+		default:
+		}
+	}
+	if gone {
+		g.stack.Cancel(now, c)
+	}
+	return g.next(now, c)
+}
+
+// look is the guard's own look at the time.
+func (g *Guard) look() {
+	now := g.now()
+	g.mu.Lock()
+	g.stack.Look(now)
+	g.looking = false
+	g.unlock()
+}
+
+// next ends a section that has to know what its call does now.
+func (g *Guard) next(now policy.Instant, c *stack.Call) turn {
+	t := turn{Step: g.stack.Next(now, c)}
+	if t.Kind == stack.Wait && !t.Ticket.IsZero() {
+		t.wake = g.wakeFor(t.Ticket)
+	}
+	g.unlock()
+	return t
+}
+
+// wakeFor returns the channel of the ticket's place, made when somebody first
+// waits there. It holds one token: "look again" said twice is said once.
+func (g *Guard) wakeFor(t stack.Ticket) chan struct{} {
+	for t.Slot() >= len(g.wakes) {
+		g.wakes = append(g.wakes, nil)
+	}
+	if g.wakes[t.Slot()] == nil {
+		g.wakes[t.Slot()] = make(chan struct{}, 1)
+	}
+	return g.wakes[t.Slot()]
+}
+
+// unlock ends every locked section: whoever was granted or refused in it is
+// told, and the guard looks again by itself while there is something to see.
+func (g *Guard) unlock() {
+	for t, ok := g.stack.Woken(); ok; t, ok = g.stack.Woken() {
+		select {
+		case g.wakeFor(t) <- struct{}{}:
+		default:
+		}
+	}
+	if !g.looking && g.stack.Restless() {
+		g.looking = true
+		g.looker.Reset(lookEvery)
+	}
+	g.mu.Unlock()
+}
+
+// sleep waits until the turn's instant, the wake-up of its ticket, or the
+// caller's end, and asks what to do then.
+func (g *Guard) sleep(ctx context.Context, c *stack.Call, t turn) turn {
+	timer := g.timer(t.Until)
+	select {
+	case <-t.wake:
+	case <-expiry(timer):
+	case <-ctx.Done():
+	}
+	g.putBack(timer)
+	return g.again(ctx, c, t.wake)
+}
+
+// timer returns a timer that fires at i, nil for never. Timers are pooled in
+// the guard: one that was made outside a synctest bubble would hang a test in
+// it.
+func (g *Guard) timer(i policy.Instant) *time.Timer {
+	if i == policy.Never {
+		return nil
+	}
+	wait := i.Sub(g.now())
+	g.mu.Lock()
+	n := len(g.timers)
+	if n == 0 {
+		g.mu.Unlock()
+		return time.NewTimer(wait)
+	}
+	timer := g.timers[n-1]
+	g.timers = g.timers[:n-1]
+	g.mu.Unlock()
+	timer.Reset(wait)
+	return timer
+}
+
+func (g *Guard) putBack(timer *time.Timer) {
+	if timer == nil {
+		return
+	}
+	timer.Stop()
+	g.mu.Lock()
+	if len(g.timers) < cap(g.wakes)+16 {
+		g.timers = append(g.timers, timer)
+	}
+	g.mu.Unlock()
+}
+
+func expiry(timer *time.Timer) <-chan time.Time {
+	if timer == nil {
+		return nil
+	}
+	return timer.C
+}

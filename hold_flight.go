@@ -1,0 +1,233 @@
+package kalan
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/stack"
+)
+
+// Flight mode: each attempt runs on a goroutine of its own, so that its caller
+// can leave it behind. An attempt is in exactly one of three hands: its own
+// goroutine's while it flies; its call's once it has landed; its own again,
+// for ever, once it was left.
+
+const (
+	flying int32 = iota
+	landed
+	left
+)
+
+type flight struct {
+	ticket stack.Ticket
+	until  policy.Instant
+	ctx    *leftContext
+	hands  atomic.Int32
+}
+
+// A landing is what an attempt came back with.
+type landing[T any] struct {
+	*flight
+	value    T
+	err      error
+	panicked any
+	exited   bool
+}
+
+// A trip is one call in flight mode.
+type trip[T any] struct {
+	g    *Guard
+	way  *Way[T]
+	fn   func(context.Context) (T, error)
+	call stack.Call
+	back chan landing[T]
+	out  []*flight
+	last error
+}
+
+// aloft is how many attempts of one call can be out at once, and so how many
+// can land before their owner looks.
+const aloft = 4
+
+func fly[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
+	tr := &trip[T]{g: g, way: way, fn: fn, back: make(chan landing[T], aloft)}
+	defer tr.leaveAll() // also when a panic of the function's passes through
+	for t := g.begin(ctx, &tr.call, way.Ask); ; {
+		switch t.Kind {
+		case stack.Start:
+			tr.launch(ctx, t.Step)
+			t = g.again(ctx, &tr.call, nil)
+		case stack.Wait:
+			l, came := tr.sleep(ctx, t)
+			if !came {
+				t = g.again(ctx, &tr.call, t.wake)
+				tr.leaveOverdue()
+				continue
+			}
+			var held Held
+			if held, t = tr.land(ctx, l); held.guard != nil {
+				return l.value, held, nil
+			}
+		default:
+			var zero T
+			return zero, Held{}, g.answer(ctx, &tr.call, tr.last)
+		}
+	}
+}
+
+// launch starts an attempt. Its context is not its caller's: it ends when the
+// dependency is presumed dead.
+func (tr *trip[T]) launch(ctx context.Context, s stack.Step) {
+	f := &flight{ticket: s.Ticket, until: s.Until, ctx: &leftContext{}}
+	f.ctx.Context, f.ctx.number = context.WithoutCancel(ctx), int(s.N)
+	if s.Bound != policy.Never {
+		f.ctx.until = tr.g.at(s.Bound)
+	}
+	if s.Until != policy.Never {
+		f.ctx.wanted = tr.g.at(s.Until)
+	}
+	tr.out = append(tr.out, f)
+	go tr.run(f)
+}
+
+// run is the attempt's goroutine.
+func (tr *trip[T]) run(f *flight) {
+	l := landing[T]{flight: f, exited: true}
+	defer func() {
+		if l.exited {
+			if p := recover(); p != nil {
+				l.panicked, l.exited = p, false
+			}
+		}
+		if f.hands.CompareAndSwap(flying, landed) {
+			tr.back <- l
+			return
+		}
+		tr.bury(l)
+	}()
+	l.value, l.err = tr.fn(f.ctx)
+	l.exited = false
+}
+
+// sleep waits like Guard.sleep, and for an attempt to land.
+func (tr *trip[T]) sleep(ctx context.Context, t turn) (l landing[T], came bool) {
+	timer := tr.g.timer(t.Until)
+	defer tr.g.putBack(timer)
+	select {
+	case l = <-tr.back:
+		return l, true
+	case <-t.wake:
+	case <-expiry(timer):
+	case <-ctx.Done():
+	}
+	return l, false
+}
+
+// land takes in an attempt's result. The Held is the call's answer, if it is.
+func (tr *trip[T]) land(ctx context.Context, l landing[T]) (Held, turn) {
+	g := tr.g
+	tr.takeOff(l.flight)
+	if l.exited || l.panicked != nil {
+		g.settle(&tr.call, l.ticket, policy.Report{Outcome: policy.Ignored, Final: true})
+		l.ctx.end()
+		tr.fall(l)
+	}
+	r := tr.way.report(ctx, g, l.value, l.err)
+	t, counts := g.judge(&tr.call, l.ticket, r)
+	switch {
+	case !counts: // its time was up before it landed
+		tr.bury(l)
+		return Held{}, g.again(ctx, &tr.call, nil)
+	case l.err != nil:
+		tr.last = l.err
+	case t.Kind == stack.Done:
+		return Held{g, l.ticket, &l.ctx.attemptContext}, t
+	default:
+		tr.last = tr.way.discard(l.value)
+	}
+	g.free(l.ticket, r.Outcome)
+	l.ctx.end()
+	return Held{}, t
+}
+
+// fall lets a panic or a Goexit of the function's reach the caller.
+func (tr *trip[T]) fall(l landing[T]) {
+	if l.panicked != nil {
+		panic(l.panicked)
+	}
+	runtime.Goexit()
+}
+
+// leave lets an attempt run on without its caller.
+func (tr *trip[T]) leave(f *flight) {
+	if f.hands.CompareAndSwap(flying, left) {
+		if tr.g.cancels {
+			f.ctx.end()
+		}
+		return
+	}
+	for { // it has landed: its result is in the channel, or about to be
+		l := <-tr.back
+		tr.takeOff(l.flight)
+		go tr.bury(l)
+		if l.flight == f {
+			return
+		}
+	}
+}
+
+func (tr *trip[T]) leaveAll() {
+	for len(tr.out) > 0 {
+		f := tr.out[len(tr.out)-1]
+		tr.takeOff(f)
+		tr.leave(f)
+	}
+}
+
+// leaveOverdue leaves the attempts that the stack has judged at their limit.
+func (tr *trip[T]) leaveOverdue() {
+	now := tr.g.now()
+	for i := len(tr.out) - 1; i >= 0 && i < len(tr.out); i-- {
+		if f := tr.out[i]; now >= f.until {
+			tr.takeOff(f)
+			tr.leave(f)
+		}
+	}
+}
+
+func (tr *trip[T]) takeOff(f *flight) {
+	for i, o := range tr.out {
+		if o == f {
+			tr.out = append(tr.out[:i], tr.out[i+1:]...)
+			return
+		}
+	}
+}
+
+// bury ends an attempt that nobody waits for. What it says of the dependency
+// is still news for the breaker; a panic in it has no caller to reach, so it is
+// counted.
+func (tr *trip[T]) bury(l landing[T]) {
+	outcome := policy.Ignored
+	defer func() {
+		if p := recover(); p != nil || l.panicked != nil {
+			tr.g.mu.Lock()
+			tr.g.panics++
+			tr.g.mu.Unlock()
+		}
+		tr.g.free(l.ticket, outcome)
+		l.ctx.end()
+	}()
+	if l.exited || l.panicked != nil {
+		return
+	}
+	said := tr.way.judge(tr.g, l.value, l.err).Outcome
+	if l.err == nil {
+		_ = tr.way.discard(l.value)
+	} else if said != policy.Success && tr.g.cancels {
+		said = policy.Cut // it did as it was told
+	}
+	outcome = said
+}

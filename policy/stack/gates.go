@@ -1,0 +1,265 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/policy/room"
+	"github.com/kalan-go/kalan/policy/span"
+)
+
+// offer takes the attempt that the plan has launched through the gates:
+// breaker, rate, then a slot or a place to wait for one.
+func (s *Stack) offer(c *Call) Step {
+	pass, ok := s.breaker.Admit(s.now)
+	if !ok {
+		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now))
+	}
+	var drawn bucket.Mark
+	if s.rate != nil {
+		if drawn, ok = s.rate.Take(s.now, 1); !ok {
+			s.breaker.Undo(s.now, &pass)
+			return s.refuse(c, policy.Rate, s.rate.RetryAt(s.now, 1))
+		}
+	}
+	id, sl := s.take(waiting)
+	sl.pass, sl.drawn, sl.moves = pass, drawn, s.moves
+	if s.room.Len() == 0 && s.limit.Free() || s.borrowReserve(sl) {
+		s.grant(id)
+		return s.start(c, id)
+	}
+	if pass.Probe() {
+		s.withdraw(id)
+		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now))
+	}
+	return s.queue(c, id)
+}
+
+// borrowReserve gives a probe the one slot that ghosts cannot take.
+func (s *Stack) borrowReserve(sl *slot) bool {
+	if !sl.pass.Probe() || s.reserve {
+		return false
+	}
+	s.reserve, sl.reserve = true, true
+	return true
+}
+
+// queue asks the room for a place to wait.
+func (s *Stack) queue(c *Call, id int32) Step {
+	sl := &s.slots[id]
+	sl.until = s.now.Add(max(s.cfg.Checkout, 0))
+	if c.ask.Deadline < sl.until {
+		sl.until, sl.callers = c.ask.Deadline, true
+	}
+	verdict := room.Verdict{Reason: policy.Full, Out: none}
+	if s.cfg.Checkout > 0 {
+		verdict = s.room.Offer(s.now, id, room.Item{
+			Until: sl.until, Deadline: c.ask.Deadline, Need: s.need(),
+			Level: c.ask.Level, Flow: c.ask.Flow, Weight: c.ask.Weight,
+		})
+	}
+	if verdict.Out != none {
+		s.turnAway(verdict.Out, verdict.OutWhy)
+	}
+	if verdict.Reason != policy.None {
+		s.withdraw(id)
+		return s.refuse(c, verdict.Reason, s.comeBack(c))
+	}
+	c.waiting = s.ticket(id)
+	return Step{Kind: Wait, Ticket: c.waiting, Until: sl.until}
+}
+
+// need is the service time that the room plans with; 0 while it is unknown.
+func (s *Stack) need() time.Duration { return s.latency.Expected() }
+
+// place deals with the attempt that waits for its slot: start it when it was
+// granted, end the call when it was refused, wait on otherwise. It reports
+// whether that is all there is to say.
+func (s *Stack) place(c *Call) (Step, bool) {
+	sl := s.at(c.waiting)
+	if sl == nil {
+		return Step{}, false
+	}
+	id := c.waiting.slot
+	switch {
+	case sl.state == granted && sl.moves != s.moves:
+		// Granted before the breaker tripped, looked at after: nothing starts
+		// on the word of an older state.
+		s.leavePlace(c)
+		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now)), true
+	case sl.state == granted:
+		return s.start(c, id), true
+	case sl.state == refused:
+		why := sl.why
+		s.unwake(id)
+		s.drop(id)
+		return s.refuse(c, why, s.comeBack(c)), true
+	case s.now >= sl.until:
+		why := policy.Waited
+		if sl.callers {
+			why = policy.Expired
+		}
+		s.leavePlace(c)
+		return s.refuse(c, why, s.comeBack(c)), true
+	}
+	return Step{Kind: Wait, Ticket: c.waiting, Until: min(sl.until, s.overdue(c))}, true
+}
+
+// leavePlace takes the call's waiting attempt out of the room, or gives back
+// the slot that it was granted and never used.
+func (s *Stack) leavePlace(c *Call) {
+	sl := s.at(c.waiting)
+	if sl == nil {
+		return
+	}
+	id := c.waiting.slot
+	c.waiting = Ticket{}
+	switch sl.state {
+	case waiting:
+		s.room.Leave(s.now, id)
+		s.withdraw(id)
+	case granted:
+		s.limit.Undo(s.now, &sl.token)
+		s.withdraw(id)
+		s.dispatch()
+	case refused:
+		s.unwake(id)
+		s.drop(id)
+	}
+}
+
+// withdraw undoes the outer gates of an attempt that never started: as if it
+// had never been.
+func (s *Stack) withdraw(id int32) {
+	sl := &s.slots[id]
+	s.unwake(id)
+	s.undo(sl)
+	s.drop(id)
+}
+
+func (s *Stack) undo(sl *slot) {
+	s.breaker.Undo(s.now, &sl.pass)
+	if s.rate != nil {
+		s.rate.Undo(s.now, &sl.drawn)
+	}
+}
+
+// turnAway refuses a waiting attempt that its owner does not yet know of.
+func (s *Stack) turnAway(id int32, why policy.Reason) {
+	sl := &s.slots[id]
+	s.undo(sl)
+	sl.state, sl.why = refused, why
+	s.wake(id)
+}
+
+// refuse ends the call: the launch is undone, and no inner refusal is retried.
+func (s *Stack) refuse(c *Call, why policy.Reason, at policy.Instant) Step {
+	c.waiting = Ticket{}
+	s.plan.Refused(s.now, &c.plan, why, s.budget)
+	c.retryAt = at
+	s.finish(c, why)
+	return Step{Kind: Done}
+}
+
+// comeBack draws when a caller that the room refused may come back.
+func (s *Stack) comeBack(c *Call) policy.Instant {
+	return s.now.Add(s.cfg.Room.RetryAfter.Pick(fraction(c.ask.Seed)))
+}
+
+// fraction draws from [0, 1): the finalizer of splitmix64 (Steele, Lea and
+// Flood, "Fast splittable pseudorandom number generators", 2014).
+func fraction(seed uint64) float64 {
+	z := seed + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11) / (1 << 53)
+}
+
+// grant gives a slot to an attempt.
+func (s *Stack) grant(id int32) {
+	sl := &s.slots[id]
+	sl.state = granted
+	sl.token = s.limit.Take(s.now)
+}
+
+// dispatch hands free slots to those who wait. After every verb nobody waits
+// while a slot is free.
+func (s *Stack) dispatch() {
+	for s.limit.Free() && s.room.Len() > 0 {
+		id, why, ok := s.room.Next(s.now)
+		switch {
+		case !ok:
+			return
+		case why != policy.None:
+			s.turnAway(id, why)
+		default:
+			s.grant(id)
+			s.wake(id)
+		}
+	}
+}
+
+// clearRoom refuses everybody who waits behind a breaker that has tripped.
+func (s *Stack) clearRoom() {
+	for {
+		id, _, ok := s.room.Next(s.now)
+		if !ok {
+			return
+		}
+		s.turnAway(id, policy.Open)
+	}
+}
+
+// start runs a granted attempt.
+func (s *Stack) start(c *Call, id int32) Step {
+	sl := &s.slots[id]
+	s.unwake(id)
+	c.waiting = Ticket{}
+	sl.state = running
+	sl.started = s.now
+	sl.mark = s.plan.Launched(&c.plan)
+	sl.until, sl.callers = s.now.Add(s.cfg.Exchange), false
+	if s.cfg.Exchange <= 0 {
+		sl.until = policy.Never
+	}
+	if c.ask.Deadline <= sl.until {
+		sl.until, sl.callers = c.ask.Deadline, true
+	}
+	sl.bound = s.bound(sl)
+	s.watchOver(id)
+	t := s.ticket(id)
+	c.putOn(t)
+	n := int32(c.plan.Attempts())
+	s.counts.Started++
+	if n > 1 {
+		s.counts.Retries++
+	}
+	s.journal.started(s.now, n)
+	return Step{Kind: Start, N: n, Ticket: t, Until: sl.until, Bound: sl.bound}
+}
+
+// bound is how long a left attempt may hold its slot: until the exchange limit
+// and one expected service time have passed, the dependency is presumed dead
+// after that. One that stops when its caller leaves leaves no ghost.
+func (s *Stack) bound(sl *slot) policy.Instant {
+	switch {
+	case s.cfg.Cancels:
+		return sl.until
+	case s.cfg.Exchange <= 0:
+		return policy.Never
+	}
+	return s.now.Add(span.Add(s.cfg.Exchange, s.latency.Mean()))
+}
+
+// finish ends the call and counts why.
+func (s *Stack) finish(c *Call, why policy.Reason) {
+	if c.over {
+		return
+	}
+	c.end(why)
+	if why != policy.None {
+		s.counts.Refused[why]++
+		s.journal.refused(s.now, why)
+	}
+}

@@ -1,0 +1,70 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+)
+
+// A journal keeps the last decisions in a ring that others pull from: no user
+// code runs under the driver's lock, and a reader that is slow loses the
+// oldest, never holds up a call.
+type journal struct {
+	ring  []policy.Event
+	next  uint64 // number of events ever written
+	trace bool   // calls too, not only moves
+}
+
+func newJournal(trace int) journal {
+	if trace <= 0 {
+		return journal{ring: make([]policy.Event, moves)}
+	}
+	return journal{ring: make([]policy.Event, trace), trace: true}
+}
+
+func (j *journal) put(e policy.Event) {
+	j.ring[j.next%uint64(len(j.ring))] = e
+	j.next++
+}
+
+func (j *journal) moved(now policy.Instant, k policy.Kind, to int64) {
+	j.put(policy.Event{At: now, Kind: k, Count: to})
+}
+
+func (j *journal) started(now policy.Instant, n int32) {
+	if !j.trace {
+		return
+	}
+	kind := policy.Started
+	if n > 1 {
+		kind = policy.Retried
+	}
+	j.put(policy.Event{At: now, Kind: kind, Count: int64(n)})
+}
+
+func (j *journal) refused(now policy.Instant, why policy.Reason) {
+	if j.trace {
+		j.put(policy.Event{At: now, Kind: policy.Refused, Reason: why})
+	}
+}
+
+func (j *journal) settled(now policy.Instant, o policy.Outcome, ran time.Duration) {
+	if j.trace {
+		j.put(policy.Event{At: now, Kind: policy.Settled, Outcome: o, Took: ran})
+	}
+}
+
+// Events appends to buf the decisions with a number above after that are still
+// kept, oldest first, and returns it with the number of the last one. Start
+// with 0, and go on with what was returned.
+func (s *Stack) Events(after uint64, buf []policy.Event) ([]policy.Event, uint64) {
+	j := &s.journal
+	first := after
+	if size := uint64(len(j.ring)); j.next > size {
+		first = max(first, j.next-size)
+	}
+	for n := first; n < j.next; n++ {
+		buf = append(buf, j.ring[n%uint64(len(j.ring))])
+	}
+	return buf, max(after, j.next)
+}

@@ -1,0 +1,190 @@
+package stack
+
+import (
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/limit"
+)
+
+// Judge tells an attempt's result while its slot stays occupied: by a body
+// that is still being read, or by a dependency that still works for a caller
+// who has left. A failure reaches the breaker now, a success when the slot
+// comes free. It reports whether the attempt was still its call's: one that was
+// left, or whose time was up before, has been judged already.
+func (s *Stack) Judge(now policy.Instant, c *Call, t Ticket, r policy.Report) bool {
+	s.advance(now)
+	sl := s.at(t)
+	counts := sl != nil && sl.state == running
+	s.judge(c, t, r)
+	s.tidy()
+	return counts
+}
+
+// Free tells that an attempt has really ended and gives its slot back. It
+// needs no Call, since a ghost outlives its own. The outcome is that of the
+// end: a body that broke is a failure, one that nobody read to its end is cut.
+func (s *Stack) Free(now policy.Instant, t Ticket, o policy.Outcome) {
+	s.advance(now)
+	s.release(t, o)
+	s.tidy()
+}
+
+// Settle is Judge and Free in one: the attempt returned and left nothing
+// behind.
+func (s *Stack) Settle(now policy.Instant, c *Call, t Ticket, r policy.Report) {
+	s.advance(now)
+	s.judge(c, t, r)
+	s.release(t, r.Outcome)
+	s.tidy()
+}
+
+// tidy restores the invariants at the end of a verb: nobody waits behind a
+// tripped breaker, and nobody waits while a slot is free.
+func (s *Stack) tidy() {
+	if s.breaker.Look(s.now) != s.seen {
+		s.breakerMoved()
+	}
+	s.dispatch()
+}
+
+// judge ends a running attempt for its call and lets the plan decide what
+// follows. The slot stays occupied.
+func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
+	sl := s.at(t)
+	switch {
+	case sl == nil || sl.state != running:
+		return
+	case r.Outcome == policy.Cut:
+		s.abandon(c)
+		return
+	}
+	sl.state = kept
+	c.takeOff(t)
+	why := policy.None
+	if r.Outcome == policy.Failure {
+		why = s.failed(sl, t.slot)
+	}
+	c.timedOut = why == policy.Timeout
+	if c.over {
+		return
+	}
+	r.Final = r.Final || c.ask.Once
+	s.plan.Settle(s.now, &c.plan, r, why, s.budget)
+}
+
+// failed tells the breaker of a failure and returns why it failed, as far as
+// the stack knows: because the attempt's own time limit had passed.
+func (s *Stack) failed(sl *slot, id int32) policy.Reason {
+	s.hear(id, policy.Failure)
+	if sl.callers || s.now < sl.until {
+		return policy.None
+	}
+	s.counts.Timeouts++
+	return policy.Timeout
+}
+
+// abandon ends the call because its caller left: what waits is undone, what
+// runs becomes a ghost.
+func (s *Stack) abandon(c *Call) {
+	if c.over {
+		return
+	}
+	why := policy.Gone
+	if s.now >= c.ask.Deadline {
+		why = policy.Expired
+	}
+	s.plan.Cancel(s.now, &c.plan, why, s.budget)
+	s.leavePlace(c)
+	for c.running > 0 {
+		s.haunt(c, c.flight[0], why == policy.Expired)
+	}
+	s.finish(c, why)
+}
+
+// haunt leaves a running attempt behind: it is no longer its call's, it keeps
+// its slot, and its own clock goes on deciding for the breaker.
+func (s *Stack) haunt(c *Call, t Ticket, expired bool) {
+	c.takeOff(t)
+	if sl := s.at(t); sl != nil && sl.state == running {
+		sl.state, sl.late = kept, expired
+		s.counts.Left++
+	}
+}
+
+// outrun makes losers of the attempts that still run when their call is over:
+// what they say from now on is no news about this call, and their failures are
+// those of being cancelled.
+func (s *Stack) outrun(c *Call) {
+	for c.running > 0 {
+		t := c.flight[0]
+		c.takeOff(t)
+		if sl := s.at(t); sl != nil && sl.state == running {
+			sl.state, sl.loser = kept, true
+		}
+	}
+}
+
+// overdue judges the call's attempts whose time is up and returns when the
+// next one's is. They keep their slots: the function has not returned.
+func (s *Stack) overdue(c *Call) policy.Instant {
+	next := policy.Never
+	for i := int(c.running) - 1; i >= 0 && i < int(c.running); i-- {
+		t := c.flight[i]
+		switch sl := s.at(t); {
+		case sl == nil:
+			c.takeOff(t)
+		case s.now < sl.until:
+			next = min(next, sl.until)
+		case sl.callers:
+			s.abandon(c)
+		default:
+			s.judge(c, t, policy.Report{Outcome: policy.Failure})
+		}
+	}
+	return next
+}
+
+// hear tells the breaker and the budget how an attempt ended, once.
+func (s *Stack) hear(id int32, o policy.Outcome) {
+	sl := &s.slots[id]
+	if sl.told {
+		return
+	}
+	sl.told = true
+	s.unwatch(id)
+	ran := s.now.Sub(sl.started)
+	switch {
+	case o == policy.Cut && sl.late && !s.hasty(ran):
+		s.breaker.Overdue(s.now, &sl.pass)
+	case o == policy.Success || o == policy.Failure:
+		s.budget.Heard(o == policy.Success)
+	}
+	s.breaker.Settle(s.now, &sl.pass, o, ran)
+	s.counts.Outcomes[o]++
+	s.journal.settled(s.now, o, ran)
+}
+
+// release gives the slot back and tells everyone who has an interest in how
+// long it was held. Only an answer says how long the dependency takes: a
+// timeout is a loss, never a new normal, and a quick error is no quick service.
+func (s *Stack) release(t Ticket, o policy.Outcome) {
+	sl := s.at(t)
+	if sl == nil || (sl.state != running && sl.state != kept) {
+		return
+	}
+	if sl.loser && o == policy.Failure {
+		o = policy.Cut
+	}
+	s.hear(t.slot, o)
+	if o == policy.Success || o == policy.Ignored {
+		s.latency.Add(s.now.Sub(sl.started))
+	}
+	if s.now >= sl.bound {
+		s.counts.Presumed++
+	}
+	if sl.reserve {
+		s.reserve = false
+	}
+	s.limit.Give(s.now, &sl.token, limit.Sample{Outcome: o, Late: sl.late || s.now >= sl.until})
+	s.budget.End(s.now, &sl.mark)
+	s.drop(t.slot)
+}

@@ -1,0 +1,145 @@
+package stack
+
+import (
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/breaker"
+	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/policy/budget"
+	"github.com/kalan-go/kalan/policy/latency"
+	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/retry"
+	"github.com/kalan-go/kalan/policy/room"
+)
+
+// A Stack is the machine before one dependency. It is not safe for concurrent
+// use: a driver holds one lock around every verb. Use New.
+type Stack struct {
+	slab
+	cfg     Config
+	now     policy.Instant
+	slowest policy.Instant // when the oldest watched attempt turns slow
+	watch   list           // attempts not yet known to be slow, oldest first
+	woken   list           // owners that should look again
+	reserve bool           // the reserved probe slot is taken
+	seen    breaker.State  // the breaker's state when it was last looked at
+	moves   uint32         // how often it has changed
+
+	counts  Counts
+	rate    *bucket.Bucket // nil: no limit
+	breaker *breaker.Breaker
+	limit   *limit.Limit
+	room    *room.Room
+	plan    *retry.Plan
+	budget  *budget.Budget
+	latency latency.Record
+	journal journal
+}
+
+// New returns a stack with c's defaults applied. It does not validate c.
+func New(c Config) *Stack {
+	c = c.WithDefaults()
+	s := &Stack{
+		slab:    newSlab(),
+		cfg:     c,
+		slowest: policy.Never,
+		watch:   newList(),
+		woken:   newList(),
+		breaker: breaker.New(c.Breaker),
+		limit:   limit.New(c.Limit),
+		room:    room.New(c.Room),
+		plan:    retry.New(c.Retry),
+		budget:  budget.New(c.Budget),
+		journal: newJournal(c.Trace),
+	}
+	if c.Rate > 0 {
+		s.rate = bucket.New(bucket.Config{Rate: c.Rate})
+	}
+	s.seen = s.breaker.Look(0)
+	return s
+}
+
+// Begin starts a call. Ask Next what to do.
+func (s *Stack) Begin(now policy.Instant, c *Call, ask Ask) {
+	s.advance(now)
+	s.counts.Calls++
+	*c = Call{ask: ask, plan: s.plan.Begin(ask.Deadline, ask.Seed)}
+}
+
+// Next says what the call has to do now. It may be asked at any time, any
+// number of times: until it says Wait or Done it has more to say, and after
+// that it repeats itself until something happens.
+func (s *Stack) Next(now policy.Instant, c *Call) Step {
+	s.advance(now)
+	if step, settled := s.place(c); settled {
+		return step
+	}
+	until := s.overdue(c)
+	if c.over {
+		return Step{Kind: Done}
+	}
+	move, at := s.plan.Next(s.now, &c.plan, s.budget)
+	switch {
+	case move == retry.Launch && c.running < flights:
+		return s.offer(c)
+	case move == retry.Stop:
+		s.outrun(c)
+		s.finish(c, c.plan.Why())
+		return Step{Kind: Done}
+	}
+	return Step{Kind: Wait, Until: min(at, until)}
+}
+
+// Cancel tells that the caller is gone. Its waiting attempt is undone, its
+// running ones become ghosts.
+func (s *Stack) Cancel(now policy.Instant, c *Call) {
+	s.advance(now)
+	s.abandon(c)
+	s.tidy()
+}
+
+// Look tells that time has passed. The driver looks once a second while
+// anything is in flight or the breaker is not closed, so that a hang and the
+// move to half-open are seen without traffic (F18, F26).
+func (s *Stack) Look(now policy.Instant) { s.advance(now) }
+
+// Restless reports whether Look may change something without another verb.
+func (s *Stack) Restless() bool {
+	return s.seen != breaker.Closed || s.limit.InFlight() > 0 || s.room.Len() > 0
+}
+
+// Woken returns the next ticket whose owner should ask Next, and whether there
+// is one. Drain it before releasing the lock.
+func (s *Stack) Woken() (Ticket, bool) {
+	id := s.woken.head
+	if id == none {
+		return Ticket{}, false
+	}
+	s.unwake(id)
+	return s.ticket(id), true
+}
+
+func (s *Stack) wake(id int32) {
+	if sl := &s.slots[id]; !sl.woken {
+		sl.woken = true
+		s.woken.push(&s.slab, id)
+	}
+}
+
+func (s *Stack) unwake(id int32) {
+	if sl := &s.slots[id]; sl.woken {
+		sl.woken = false
+		s.woken.remove(&s.slab, id)
+	}
+}
+
+// advance takes in the time: attempts that turned slow are counted, and the
+// breaker moves when it is due. Backwards time is nothing elapsed.
+func (s *Stack) advance(now policy.Instant) {
+	s.now = max(s.now, now)
+	if s.now >= s.slowest {
+		s.countSlow()
+	}
+	if s.breaker.Look(s.now) != s.seen {
+		s.breakerMoved()
+	}
+}
