@@ -28,6 +28,9 @@ func (c *Check) Warn(path, text string, args ...any) {
 	c.problems = append(c.problems, policy.Problem{Path: path, Text: fmt.Sprintf(text, args...), Warning: true})
 }
 
+// Add takes over the problems of a part, as its own Validate reported them.
+func (c *Check) Add(problems policy.Problems) { c.problems = append(c.problems, problems...) }
+
 // Duration refuses a negative duration.
 func (c *Check) Duration(path string, d time.Duration) {
 	if d < 0 {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/kalan-go/kalan/policy"
 )
 
 func TestEveryProblemIsKept(t *testing.T) {
@@ -13,12 +15,14 @@ func TestEveryProblemIsKept(t *testing.T) {
 	c.Count("queue", 11, 10)
 	c.Number("share", math.NaN(), 0, 1)
 	c.Number("beta", math.Inf(1), 0, 100)
+	c.Add(policy.Problems{{Path: "part", Text: "is wrong", Warning: true}})
 	c.Warn("grace", "%v is long", time.Hour)
 	want := `delay: -1s is negative; write a duration such as 5s, or leave it out
 workers: 0 is out of range; write a number from 1 to 10
 queue: 11 is out of range; write a number from 1 to 10
 share: NaN is out of range; write a number from 0 to 1
 beta: +Inf is out of range; write a number from 0 to 100
+part: is wrong
 grace: 1h0m0s is long`
 	if got := c.Problems().Error(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
