@@ -1,0 +1,27 @@
+// Package route finds the route of a request by its method and path, for the
+// gateway.
+//
+// A pattern is a path prefix with an optional method before it: "/prices/",
+// "POST /orders/". Prefixes match whole segments, and a slash at the end makes
+// no difference: "/orders/" takes /orders and /orders/7, and not /orders7. The
+// longest prefix wins; among equal ones the pattern that names the method.
+// GET takes HEAD too, where no pattern names HEAD.
+//
+// # Paths that two readers understand differently
+//
+// A path is read again behind the gateway, and not always in the same way:
+// one server resolves /prices/..%2Forders, another takes %2F for a letter.
+// Whoever routes by one reading and forwards to the other has let the caller
+// choose which limits apply to it. Therefore
+//
+//   - dot segments are resolved before routing, written plainly or as %2e, and
+//     what is forwarded is the resolved path (RFC 3986, 5.2.4 and 6.2.2);
+//   - every path is also read in the most generous way there is: escapes
+//     decoded until nothing is left to decode, backslashes as slashes, path
+//     parameters (";x") cut off, empty segments dropped. When that leads to
+//     another route than the plain reading, the request is ambiguous and is
+//     refused. An encoded slash that leads nowhere else passes untouched.
+//
+// A path that climbs above the root, or that holds a NUL byte however encoded,
+// is refused too. A plain path costs no more than the look-up.
+package route

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+)
+
+// endsHere reports whether a header concerns one connection only. The name is
+// in canonical form. Proxy without a dash is no header of HTTP, but CGI makes
+// HTTP_PROXY of it, which clients behind it obey (CVE-2016-5385).
+func endsHere(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Http2-Settings", "Proxy":
+		return true
+	}
+	return strings.HasPrefix(name, "Proxy-")
+}
+
+// eachToken calls use with every element of a header that is a list of names,
+// over all its lines.
+func eachToken(lines []string, use func(token string)) {
+	for _, line := range lines {
+		for token := range strings.SplitSeq(line, ",") {
+			if token = strings.Trim(token, " \t"); token != "" {
+				use(token)
+			}
+		}
+	}
+}
+
+// dropNominated removes from dst what the Connection lines of a message name.
+// It deletes by name instead of comparing each header with each name, so that
+// a long list costs what it is long.
+func dropNominated(dst http.Header, connection []string) {
+	eachToken(connection, func(token string) {
+		delete(dst, http.CanonicalHeaderKey(token))
+	})
+}
+
+// Response copies to dst the headers of an answer that concern the client.
+func Response(dst, src http.Header) {
+	for name, values := range src {
+		if !endsHere(name) {
+			dst[name] = values
+		}
+	}
+	dropNominated(dst, src["Connection"])
+}
+
+// Trailers copies to dst the trailers of a message that may be passed on,
+// announced or not, each name after prefix. Fields that frame or route a
+// message are no trailers (RFC 9110, 6.5.1), and a client must not get past
+// the rules for headers by sending its header last.
+func Trailers(dst, src http.Header, prefix string) {
+	for name, values := range src {
+		switch {
+		case len(values) == 0 || endsHere(name) || claimsOrigin(name):
+		case name == "Content-Length" || name == "Host" || name == "Content-Type" || name == "Content-Encoding":
+		default:
+			dst[prefix+name] = values
+		}
+	}
+}
+
+// WantsUpgrade reports whether a request asks to leave HTTP/1.1 on its
+// connection, and for what. An offer of h2c is not one: it may be left
+// unanswered (RFC 9110, 7.8), and clients that make it go on in HTTP/1.1.
+func WantsUpgrade(h http.Header) (protocol string, wants bool) {
+	upgrade := h["Upgrade"]
+	if len(upgrade) == 0 {
+		return "", false
+	}
+	eachToken(upgrade, func(token string) {
+		if protocol == "" && !strings.EqualFold(token, "h2c") {
+			protocol = token
+		}
+	})
+	named := false
+	eachToken(h["Connection"], func(token string) {
+		named = named || strings.EqualFold(token, "Upgrade")
+	})
+	return protocol, named && protocol != ""
+}
