@@ -1,0 +1,79 @@
+package kalan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kalan-go/kalan/internal/field"
+	"github.com/kalan-go/kalan/internal/keys"
+)
+
+func (f File) checkRoutes(c *field.Check) {
+	if len(f.Routes) == 0 {
+		c.Refuse("routes", `are missing; write at least one, such as [{match: "/", upstream: bridge}]`)
+	}
+	if len(f.Routes) > mostRoutes {
+		c.Refuse("routes", "%d of them; %d is the most that one gateway takes", len(f.Routes), mostRoutes)
+		return
+	}
+	upstreams := make([]string, len(f.Upstreams))
+	for i, u := range f.Upstreams {
+		upstreams[i] = u.Name
+	}
+	known := levels
+	if f.Priority != nil {
+		known = f.Priority.Levels
+	}
+	first := make(map[Match]int)
+	for i, r := range f.Routes {
+		path := keys.Item("routes", i)
+		if j, twice := first[r.Match]; twice {
+			c.Refuse(keys.Join(path, "match"), "%s is matched by routes[%d] already; remove one of the two", r.Match, j)
+		} else if r.Match != (Match{}) {
+			first[r.Match] = i
+		}
+		r.check(c, path, upstreams, known)
+	}
+}
+
+func (r Route) check(c *field.Check, path string, upstreams, levels []string) {
+	r.Match.check(c, keys.Join(path, "match"))
+	switch {
+	case r.Upstream == "":
+		c.Refuse(keys.Join(path, "upstream"), "is missing; write the name of one under upstreams")
+	case !slices.Contains(upstreams, r.Upstream):
+		c.Refuse(keys.Join(path, "upstream"), "there is no upstream %.60q%s", r.Upstream, suggest(r.Upstream, upstreams))
+	}
+	if r.Priority != "" && !slices.Contains(levels, r.Priority) {
+		c.Refuse(keys.Join(path, "priority"), "%.60q is not a level%s; write one of %s", r.Priority, suggest(r.Priority, levels), strings.Join(levels, ", "))
+	}
+	if r.IdempotencyKey != "" && !slices.Contains(keyings, r.IdempotencyKey) {
+		c.Refuse(keys.Join(path, "idempotency_key"), "%.60q is not known%s; write accepted or required", r.IdempotencyKey, suggest(r.IdempotencyKey, keyings))
+	}
+}
+
+// methods are the methods that a route may name. CONNECT asks for a tunnel,
+// which a gateway of requests does not dig.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
+
+func (m Match) check(c *field.Check, path string) {
+	if m == (Match{}) {
+		c.Refuse(path, `is missing; write a method and a path, such as "POST /orders/"`)
+		return
+	}
+	if m.Method != "" && !slices.Contains(methods, m.Method) {
+		c.Refuse(path, "%.40q is not a method%s; write one of %s, or only the path for every method", m.Method, suggest(m.Method, methods), strings.Join(methods, ", "))
+	}
+	switch p := m.Prefix; {
+	case !strings.HasPrefix(p, "/"):
+		c.Refuse(path, "the path %.60q does not begin with a slash; write %.60q", p, "/"+p)
+	case strings.ContainsAny(p, "?#"):
+		c.Refuse(path, "%.60q has a query or a fragment; routes match paths only", p)
+	case strings.ContainsAny(p, "*{}"):
+		c.Refuse(path, "%.60q has a pattern in it; a route matches everything that begins with its path, so end it before", p)
+	case strings.ContainsAny(p, "%\\") || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		c.Refuse(path, "%.60q has characters that a path has only escaped; routes match plain paths", p)
+	case strings.Contains(p, "//") || strings.Contains(p+"/", "/./") || strings.Contains(p+"/", "/../"):
+		c.Refuse(path, "%.60q has empty segments or dots, which clients remove; write the path without them", p)
+	}
+}

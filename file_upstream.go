@@ -1,0 +1,125 @@
+package kalan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/stack"
+)
+
+// Upstream is one dependency: where it is, and what stands before it.
+type Upstream struct {
+	// Name is the upstream's key in the file; it appears in metrics, logs and
+	// refusals.
+	Name string `yaml:"-"`
+	// Addresses are where it listens, as "http://host:port". Requests go to
+	// each in turn.
+	Addresses []string `yaml:"addresses"`
+	// Connect is the longest that a connection may take to come about; 200 ms
+	// when zero (F8). It is part of Exchange. Longer suits other continents.
+	Connect time.Duration `yaml:"connect"`
+	// Config stands before it. Exchange is 800 ms when zero (F8), and Limit is
+	// 25 at once (F17).
+	stack.Config `yaml:",inline"`
+	// Failures says what counts as the dependency's failure.
+	Failures Failures `yaml:"failures"`
+}
+
+// defaultLimit is the limit of an upstream that states none. It becomes
+// limit.Config{}, which is adaptive, when that can find its number by itself.
+var defaultLimit = limit.Fixed(25)
+
+// WithDefaults returns u with every zero field replaced by its default.
+func (u Upstream) WithDefaults() Upstream {
+	fill(&u.Connect, 200*time.Millisecond)
+	fill(&u.Exchange, 800*time.Millisecond)
+	fill(&u.Limit, defaultLimit)
+	u.Config = u.Config.WithDefaults()
+	u.Failures = u.Failures.withDefaults()
+	return u
+}
+
+// Failures says which answers and errors are the dependency's fault. They
+// count for its breaker and may be retried. Every other answer is none: not a
+// 404, and not a 500, which one bad request can cause at will.
+type Failures struct {
+	// Status lists the answers that are failures; 502, 503 and 504 when nil.
+	Status []int `yaml:"status"`
+	// Errors lists the ways to get no answer that are failures: all of
+	// "connect", "timeout" and "reset" when nil.
+	Errors []string `yaml:"errors"`
+}
+
+// faults are the words of Failures.Errors.
+var faults = []string{"connect", "timeout", "reset"}
+
+func (f Failures) withDefaults() Failures {
+	if f.Status == nil {
+		f.Status = []int{502, 503, 504}
+	}
+	if f.Errors == nil {
+		f.Errors = slices.Clone(faults)
+	}
+	return f
+}
+
+// Route sends requests to an upstream.
+type Route struct {
+	// Match says which requests.
+	Match Match `yaml:"match"`
+	// Upstream names where they go.
+	Upstream string `yaml:"upstream"`
+	// Promise is the longest that an answer may take. 0 means Deadline.Default,
+	// negative no limit but the caller's.
+	Promise time.Duration `yaml:"promise" zero:"none"`
+	// Priority is the level of these requests; "default" when empty.
+	Priority string `yaml:"priority"`
+	// IdempotencyKey says whether the Idempotency-Key header makes a request
+	// one that may be retried: "accepted", or "required", where a request that
+	// changes something is refused without one. Empty means neither (B9).
+	IdempotencyKey string `yaml:"idempotency_key"`
+}
+
+// keyings are the words of Route.IdempotencyKey.
+var keyings = []string{"accepted", "required"}
+
+// A Match is a method and the beginning of a path, written "POST /orders/".
+// Without a method it matches every one. The path begins with Prefix at a whole
+// segment: "/orders" matches "/orders" and "/orders/7", and not "/ordersabc".
+// Of several that match, the longest prefix is taken, and of two that are alike
+// the one with a method.
+type Match struct {
+	Method, Prefix string
+}
+
+// String writes the match as the file has it.
+func (m Match) String() string { return strings.TrimSpace(m.Method + " " + m.Prefix) }
+
+// MarshalText writes the match as UnmarshalText reads it.
+func (m Match) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads "POST /orders/", or "/orders/" for every method.
+func (m *Match) UnmarshalText(text []byte) error {
+	words := strings.Fields(string(text))
+	switch {
+	case len(words) == 1 && strings.HasPrefix(words[0], "/"):
+		*m = Match{Prefix: words[0]}
+	case len(words) == 2:
+		*m = Match{Method: words[0], Prefix: words[1]}
+	default:
+		return fmt.Errorf(`%.60q is not a method and a path; write "POST /orders/", or "/orders/" for every method`, text)
+	}
+	return nil
+}
+
+// Matches reports whether a request is one of these.
+func (m Match) Matches(method, path string) bool {
+	if m.Method != "" && m.Method != method {
+		return false
+	}
+	rest, ok := strings.CutPrefix(path, m.Prefix)
+	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(m.Prefix, "/"))
+}
