@@ -19,15 +19,15 @@ import (
 // A panic or a Goexit in fn frees the slot and reaches the caller; it says
 // nothing about the dependency.
 func Do[T any](ctx context.Context, g *Guard, fn func(context.Context) (T, error)) (T, error) {
-	var c stack.Call
+	var c call
 	var value T
 	var err error
-	for t := g.begin(ctx, &c, Ask{}); ; {
-		switch t.Kind {
+	for s := g.begin(ctx, &c); ; {
+		switch s.Kind {
 		case stack.Start:
-			value, err, t = attempt(ctx, g, &c, t.Step, fn)
+			value, s, err = attempt(ctx, g, &c, s, fn)
 		case stack.Wait:
-			t = g.sleep(ctx, &c, t)
+			s = g.sleep(ctx, &c, s)
 		default:
 			return value, g.answer(ctx, &c, err)
 		}
@@ -35,7 +35,7 @@ func Do[T any](ctx context.Context, g *Guard, fn func(context.Context) (T, error
 }
 
 // attempt runs fn once, inline.
-func attempt[T any](ctx context.Context, g *Guard, c *stack.Call, s stack.Step, fn func(context.Context) (T, error)) (value T, err error, t turn) {
+func attempt[T any](ctx context.Context, g *Guard, c *call, s stack.Step, fn func(context.Context) (T, error)) (value T, next stack.Step, err error) {
 	limited := g.limited(ctx, c, s)
 	settled := false
 	defer func() {
@@ -51,16 +51,16 @@ func attempt[T any](ctx context.Context, g *Guard, c *stack.Call, s stack.Step, 
 	}
 	r := g.report(ctx, err)
 	settled = true
-	return value, err, g.settle(c, s.Ticket, r)
+	return value, g.settle(c, s.Ticket, r), err
 }
 
 // limited returns the context of an attempt that has a limit of its own or a
 // number to tell; nil when the caller's context says it all.
-func (g *Guard) limited(ctx context.Context, c *stack.Call, s stack.Step) *attemptContext {
-	if s.Until >= c.Deadline() && s.N == 1 {
+func (g *Guard) limited(ctx context.Context, c *call, s stack.Step) *attemptContext {
+	if s.Until >= c.Ask.Deadline && c.Attempts() == 1 {
 		return nil
 	}
-	a := &attemptContext{Context: ctx, number: int(s.N)}
+	a := &attemptContext{Context: ctx, number: c.Attempts()}
 	if s.Until != policy.Never {
 		a.until = g.at(s.Until)
 	}
@@ -79,7 +79,7 @@ func (g *Guard) report(ctx context.Context, err error) policy.Report {
 }
 
 // answer turns a finished call into the error its caller gets.
-func (g *Guard) answer(ctx context.Context, c *stack.Call, last error) error {
+func (g *Guard) answer(ctx context.Context, c *call, last error) error {
 	why := c.Why()
 	switch why {
 	case policy.None:

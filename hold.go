@@ -13,10 +13,10 @@ import (
 // here is to lock, to read the clock outside the lock, to sleep until whatever
 // a Step says, and to run the function.
 
-// A turn is what a locked section answered: what to do next, and the channel
-// on which the waiting attempt's owner is woken.
-type turn struct {
-	stack.Step
+// A call is one call of the driver's: the machine's part, and the channel on
+// which its owner is woken while an attempt waits for its slot.
+type call struct {
+	stack.Call
 	wake chan struct{}
 }
 
@@ -35,42 +35,42 @@ func (g *Guard) instant(ctx context.Context) policy.Instant {
 func (g *Guard) at(i policy.Instant) time.Time { return g.epoch.Add(time.Duration(i)) }
 
 // begin is the locked section that a call starts with.
-func (g *Guard) begin(ctx context.Context, c *stack.Call, a Ask) turn {
-	ask := stack.Ask{Deadline: g.instant(ctx), Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once}
+func (g *Guard) begin(ctx context.Context, c *call) stack.Step {
+	c.Ask.Deadline = g.instant(ctx)
 	gone := ctx.Err() != nil
 	now := g.now()
 	g.mu.Lock()
 	g.seed++
-	ask.Seed = g.seed
-	g.stack.Begin(now, c, ask)
+	c.Ask.Seed = g.seed
+	g.stack.Begin(now, &c.Call)
 	if gone {
-		g.stack.Cancel(now, c)
+		g.stack.Cancel(now, &c.Call)
 	}
 	return g.next(now, c)
 }
 
 // settle is the locked section that an inline attempt ends with.
-func (g *Guard) settle(c *stack.Call, t stack.Ticket, r policy.Report) turn {
+func (g *Guard) settle(c *call, t stack.Ticket, r policy.Report) stack.Step {
 	now := g.now()
 	g.mu.Lock()
-	g.stack.Settle(now, c, t, owned(now, c, r))
+	g.stack.Settle(now, &c.Call, t, owned(now, c, r))
 	return g.next(now, c)
 }
 
 // judge is settle with the slot kept, and reports whether the attempt was
 // still its call's.
-func (g *Guard) judge(c *stack.Call, t stack.Ticket, r policy.Report) (turn, bool) {
+func (g *Guard) judge(c *call, t stack.Ticket, r policy.Report) (stack.Step, bool) {
 	now := g.now()
 	g.mu.Lock()
-	counted := g.stack.Judge(now, c, t, owned(now, c, r))
+	counted := g.stack.Judge(now, &c.Call, t, owned(now, c, r))
 	return g.next(now, c), counted
 }
 
 // owned lets a failure at or after the caller's own deadline be the caller's:
 // the attempt's context and the caller's end at the same instant, and which of
 // their timers fires first says nothing.
-func owned(now policy.Instant, c *stack.Call, r policy.Report) policy.Report {
-	if r.Outcome == policy.Failure && now >= c.Deadline() {
+func owned(now policy.Instant, c *call, r policy.Report) policy.Report {
+	if r.Outcome == policy.Failure && now >= c.Ask.Deadline {
 		r.Outcome = policy.Cut
 	}
 	return r
@@ -85,18 +85,19 @@ func (g *Guard) free(t stack.Ticket, o policy.Outcome) {
 }
 
 // again asks what to do now: after a wait, or because the caller left.
-func (g *Guard) again(ctx context.Context, c *stack.Call, own chan struct{}) turn {
+func (g *Guard) again(ctx context.Context, c *call) stack.Step {
 	gone := ctx.Err() != nil
 	now := g.now()
 	g.mu.Lock()
-	if own != nil {
+	if c.wake != nil {
 		select { // the token that woke us, or one that came too late to
-		case <-own:
+		case <-c.wake:
 		default:
 		}
+		c.wake = nil
 	}
 	if gone {
-		g.stack.Cancel(now, c)
+		g.stack.Cancel(now, &c.Call)
 	}
 	return g.next(now, c)
 }
@@ -111,13 +112,16 @@ func (g *Guard) look() {
 }
 
 // next ends a section that has to know what its call does now.
-func (g *Guard) next(now policy.Instant, c *stack.Call) turn {
-	t := turn{Step: g.stack.Next(now, c)}
-	if t.Kind == stack.Wait && !t.Ticket.IsZero() {
-		t.wake = g.wakeFor(t.Ticket)
+func (g *Guard) next(now policy.Instant, c *call) stack.Step {
+	s := stack.Step{Kind: stack.Done}
+	if !c.Over() {
+		s = g.stack.Next(now, &c.Call)
+	}
+	if s.Kind == stack.Wait && !s.Ticket.IsZero() {
+		c.wake = g.wakeFor(s.Ticket)
 	}
 	g.unlock()
-	return t
+	return s
 }
 
 // wakeFor returns the channel of the ticket's place, made when somebody first
@@ -148,17 +152,17 @@ func (g *Guard) unlock() {
 	g.mu.Unlock()
 }
 
-// sleep waits until the turn's instant, the wake-up of its ticket, or the
+// sleep waits until the step's instant, the wake-up of its ticket, or the
 // caller's end, and asks what to do then.
-func (g *Guard) sleep(ctx context.Context, c *stack.Call, t turn) turn {
-	timer := g.timer(t.Until)
+func (g *Guard) sleep(ctx context.Context, c *call, s stack.Step) stack.Step {
+	timer := g.timer(s.Until)
 	select {
-	case <-t.wake:
+	case <-c.wake:
 	case <-expiry(timer):
 	case <-ctx.Done():
 	}
 	g.putBack(timer)
-	return g.again(ctx, c, t.wake)
+	return g.again(ctx, c)
 }
 
 // timer returns a timer that fires at i, nil for never. Timers are pooled in

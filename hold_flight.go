@@ -41,7 +41,7 @@ type trip[T any] struct {
 	g    *Guard
 	way  *Way[T]
 	fn   func(context.Context) (T, error)
-	call stack.Call
+	call call
 	back chan landing[T]
 	out  []*flight
 	last error
@@ -53,21 +53,22 @@ const aloft = 4
 
 func fly[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
 	tr := &trip[T]{g: g, way: way, fn: fn, back: make(chan landing[T], aloft)}
+	tr.call.Ask = way.Ask.ask()
 	defer tr.leaveAll() // also when a panic of the function's passes through
-	for t := g.begin(ctx, &tr.call, way.Ask); ; {
-		switch t.Kind {
+	for s := g.begin(ctx, &tr.call); ; {
+		switch s.Kind {
 		case stack.Start:
-			tr.launch(ctx, t.Step)
-			t = g.again(ctx, &tr.call, nil)
+			tr.launch(ctx, s)
+			s = g.again(ctx, &tr.call)
 		case stack.Wait:
-			l, came := tr.sleep(ctx, t)
+			l, came := tr.sleep(ctx, s)
 			if !came {
-				t = g.again(ctx, &tr.call, t.wake)
+				s = g.again(ctx, &tr.call)
 				tr.leaveOverdue()
 				continue
 			}
 			var held Held
-			if held, t = tr.land(ctx, l); held.guard != nil {
+			if held, s = tr.land(ctx, l); held.guard != nil {
 				return l.value, held, nil
 			}
 		default:
@@ -81,7 +82,7 @@ func fly[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Cont
 // dependency is presumed dead.
 func (tr *trip[T]) launch(ctx context.Context, s stack.Step) {
 	f := &flight{ticket: s.Ticket, until: s.Until, ctx: &leftContext{}}
-	f.ctx.Context, f.ctx.number = context.WithoutCancel(ctx), int(s.N)
+	f.ctx.Context, f.ctx.number = context.WithoutCancel(ctx), tr.call.Attempts()
 	if s.Bound != policy.Never {
 		f.ctx.until = tr.g.at(s.Bound)
 	}
@@ -112,13 +113,13 @@ func (tr *trip[T]) run(f *flight) {
 }
 
 // sleep waits like Guard.sleep, and for an attempt to land.
-func (tr *trip[T]) sleep(ctx context.Context, t turn) (l landing[T], came bool) {
-	timer := tr.g.timer(t.Until)
+func (tr *trip[T]) sleep(ctx context.Context, s stack.Step) (l landing[T], came bool) {
+	timer := tr.g.timer(s.Until)
 	defer tr.g.putBack(timer)
 	select {
 	case l = <-tr.back:
 		return l, true
-	case <-t.wake:
+	case <-tr.call.wake:
 	case <-expiry(timer):
 	case <-ctx.Done():
 	}
@@ -126,7 +127,7 @@ func (tr *trip[T]) sleep(ctx context.Context, t turn) (l landing[T], came bool) 
 }
 
 // land takes in an attempt's result. The Held is the call's answer, if it is.
-func (tr *trip[T]) land(ctx context.Context, l landing[T]) (Held, turn) {
+func (tr *trip[T]) land(ctx context.Context, l landing[T]) (Held, stack.Step) {
 	g := tr.g
 	tr.takeOff(l.flight)
 	if l.exited || l.panicked != nil {
@@ -135,21 +136,21 @@ func (tr *trip[T]) land(ctx context.Context, l landing[T]) (Held, turn) {
 		tr.fall(l)
 	}
 	r := tr.way.report(ctx, g, l.value, l.err)
-	t, counts := g.judge(&tr.call, l.ticket, r)
+	s, counts := g.judge(&tr.call, l.ticket, r)
 	switch {
 	case !counts: // its time was up before it landed
 		tr.bury(l)
-		return Held{}, g.again(ctx, &tr.call, nil)
+		return Held{}, g.again(ctx, &tr.call)
 	case l.err != nil:
 		tr.last = l.err
-	case t.Kind == stack.Done:
-		return Held{g, l.ticket, &l.ctx.attemptContext}, t
+	case s.Kind == stack.Done:
+		return Held{g, l.ticket, &l.ctx.attemptContext}, s
 	default:
 		tr.last = tr.way.discard(l.value)
 	}
 	g.free(l.ticket, r.Outcome)
 	l.ctx.end()
-	return Held{}, t
+	return Held{}, s
 }
 
 // fall lets a panic or a Goexit of the function's reach the caller.

@@ -20,6 +20,10 @@ type Ask struct {
 	Once bool
 }
 
+func (a Ask) ask() stack.Ask {
+	return stack.Ask{Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once}
+}
+
 // A Way says how Hold deals with the values of one kind of call. The zero Way
 // judges by the error alone and runs the function on the caller's goroutine.
 type Way[T any] struct {
@@ -107,19 +111,19 @@ func Hold[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Cont
 
 // hold is Hold on the caller's goroutine.
 func hold[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
-	var c stack.Call
+	c := call{Call: stack.Call{Ask: way.Ask.ask()}}
 	var last error
-	for t := g.begin(ctx, &c, way.Ask); ; {
-		switch t.Kind {
+	for s := g.begin(ctx, &c); ; {
+		switch s.Kind {
 		case stack.Start:
 			var value T
 			var held Held
-			value, held, last, t = holdOnce(ctx, g, &c, t.Step, way, fn)
+			value, held, s, last = holdOnce(ctx, g, &c, s, way, fn)
 			if held.guard != nil {
 				return value, held, nil
 			}
 		case stack.Wait:
-			t = g.sleep(ctx, &c, t)
+			s = g.sleep(ctx, &c, s)
 		default:
 			var zero T
 			return zero, Held{}, g.answer(ctx, &c, last)
@@ -129,7 +133,7 @@ func hold[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Con
 
 // holdOnce runs one attempt inline. It returns a Held when the value is the
 // call's answer, and otherwise the error that the attempt left.
-func holdOnce[T any](ctx context.Context, g *Guard, c *stack.Call, s stack.Step, way *Way[T], fn func(context.Context) (T, error)) (value T, held Held, err error, t turn) {
+func holdOnce[T any](ctx context.Context, g *Guard, c *call, s stack.Step, way *Way[T], fn func(context.Context) (T, error)) (value T, held Held, next stack.Step, err error) {
 	limited := g.limited(ctx, c, s)
 	settled := false
 	defer func() {
@@ -148,14 +152,14 @@ func holdOnce[T any](ctx context.Context, g *Guard, c *stack.Call, s stack.Step,
 	r := way.report(ctx, g, value, err)
 	if err != nil {
 		settled = true
-		return value, held, err, g.settle(c, s.Ticket, r)
+		return value, held, g.settle(c, s.Ticket, r), err
 	}
-	if t, _ = g.judge(c, s.Ticket, r); t.Kind == stack.Done {
+	if next, _ = g.judge(c, s.Ticket, r); next.Kind == stack.Done {
 		settled = true
-		return value, Held{g, s.Ticket, limited}, nil, t
+		return value, Held{g, s.Ticket, limited}, next, nil
 	}
 	err = way.discard(value)
 	g.free(s.Ticket, r.Outcome)
 	settled = true
-	return value, held, err, t
+	return value, held, next, err
 }

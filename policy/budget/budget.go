@@ -134,11 +134,11 @@ func (b *Budget) Undo(now policy.Instant, m *Mark) {
 func (b *Budget) End(now policy.Instant, m *Mark) {
 	was := *m
 	*m = Mark{}
-	if b == nil {
+	if b == nil || was.kind != extra { // a first attempt holds nothing
 		return
 	}
 	b.advance(now)
-	if was.kind == extra && was.seq <= b.seq {
+	if was.seq <= b.seq {
 		b.add(was.seq, 0, -1)
 	}
 }

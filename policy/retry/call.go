@@ -41,6 +41,9 @@ func (c *Call) Why() policy.Reason { return c.why }
 // Attempts returns how many attempts have been launched.
 func (c *Call) Attempts() int { return c.attempts }
 
+// Stopped reports whether there will be no further attempt.
+func (c *Call) Stopped() bool { return c.state == stopped }
+
 func (c *Call) stop(why policy.Reason) {
 	c.state, c.why = stopped, why
 }

@@ -12,23 +12,24 @@ const flights = 3
 type Ask struct {
 	// Deadline is when the caller stops waiting; policy.Never when it does not.
 	Deadline policy.Instant
+	// Seed draws the call's jitter. Equal seeds draw equal waits.
+	Seed uint64
+	// Flow is a hash of who asks: the tenant.
+	Flow uint32
 	// Level is the call's priority; 0 is the most important.
 	Level uint8
 	// Weight is the flow's share against other flows; 0 means 1.
 	Weight uint8
-	// Flow is a hash of who asks: the tenant.
-	Flow uint32
 	// Once forbids retries: another layer owns them (F20).
 	Once bool
-	// Seed draws the call's jitter. Equal seeds draw equal waits.
-	Seed uint64
 }
 
 // A Call is the state of one call, owned by the driver and told to every verb.
-// Begin fills it. It must not be copied between verbs, and it holds nothing
-// that outlives it: the attempts it leaves behind are the stack's.
+// Fill in Ask, tell Begin, and do not copy it after that. It holds nothing that
+// outlives it: the attempts it leaves behind are the stack's.
 type Call struct {
-	ask      Ask
+	// Ask is what the caller brings; not to be changed after Begin.
+	Ask      Ask
 	plan     retry.Call
 	waiting  Ticket          // the attempt that waits for its slot, or has it and has not looked
 	flight   [flights]Ticket // the attempts that run
@@ -44,17 +45,18 @@ type Call struct {
 // attempt's own error is the answer's cause.
 func (c *Call) Why() policy.Reason { return c.why }
 
+// Over reports whether the call has ended: there is nothing to ask Next for.
+func (c *Call) Over() bool { return c.over }
+
 // TimedOut reports whether the last attempt was ended by its own time limit.
 func (c *Call) TimedOut() bool { return c.timedOut }
 
 // RetryAt returns when a refused caller may come back; 0 when nothing is known.
 func (c *Call) RetryAt() policy.Instant { return c.retryAt }
 
-// Attempts returns how many attempts were started.
+// Attempts returns how many attempts were started; right after a Start it is
+// that attempt's number.
 func (c *Call) Attempts() int { return c.plan.Attempts() }
-
-// Deadline returns when the caller stops waiting.
-func (c *Call) Deadline() policy.Instant { return c.ask.Deadline }
 
 func (c *Call) takeOff(t Ticket) {
 	for i := range c.running {
@@ -91,11 +93,10 @@ const (
 	Wait
 )
 
-// A Step is what a driver has to do next.
+// A Step is what a driver has to do next. It has four fields and 32 bytes, the
+// most that the compiler returns in registers.
 type Step struct {
 	Kind Kind
-	// N is the attempt's number within its call, from 1.
-	N int32
 	// Ticket names the attempt to start, or the one that waits for its slot.
 	// Zero while a call waits for nothing but time.
 	Ticket Ticket

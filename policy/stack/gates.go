@@ -49,14 +49,14 @@ func (s *Stack) borrowReserve(sl *slot) bool {
 func (s *Stack) queue(c *Call, id int32) Step {
 	sl := &s.slots[id]
 	sl.until = s.now.Add(max(s.cfg.Checkout, 0))
-	if c.ask.Deadline < sl.until {
-		sl.until, sl.callers = c.ask.Deadline, true
+	if c.Ask.Deadline < sl.until {
+		sl.until, sl.callers = c.Ask.Deadline, true
 	}
 	verdict := room.Verdict{Reason: policy.Full, Out: none}
 	if s.cfg.Checkout > 0 {
 		verdict = s.room.Offer(s.now, id, room.Item{
-			Until: sl.until, Deadline: c.ask.Deadline, Need: s.need(),
-			Level: c.ask.Level, Flow: c.ask.Flow, Weight: c.ask.Weight,
+			Until: sl.until, Deadline: c.Ask.Deadline, Need: s.need(),
+			Level: c.Ask.Level, Flow: c.Ask.Flow, Weight: c.Ask.Weight,
 		})
 	}
 	if verdict.Out != none {
@@ -164,7 +164,7 @@ func (s *Stack) refuse(c *Call, why policy.Reason, at policy.Instant) Step {
 
 // comeBack draws when a caller that the room refused may come back.
 func (s *Stack) comeBack(c *Call) policy.Instant {
-	return s.now.Add(s.cfg.Room.RetryAfter.Pick(fraction(c.ask.Seed)))
+	return s.now.Add(s.cfg.Room.RetryAfter.Pick(fraction(c.Ask.Seed)))
 }
 
 // fraction draws from [0, 1): the finalizer of splitmix64 (Steele, Lea and
@@ -223,20 +223,20 @@ func (s *Stack) start(c *Call, id int32) Step {
 	if s.cfg.Exchange <= 0 {
 		sl.until = policy.Never
 	}
-	if c.ask.Deadline <= sl.until {
-		sl.until, sl.callers = c.ask.Deadline, true
+	if c.Ask.Deadline <= sl.until {
+		sl.until, sl.callers = c.Ask.Deadline, true
 	}
 	sl.bound = s.bound(sl)
 	s.watchOver(id)
 	t := s.ticket(id)
 	c.putOn(t)
-	n := int32(c.plan.Attempts())
+	n := c.plan.Attempts()
 	s.counts.Started++
 	if n > 1 {
 		s.counts.Retries++
 	}
 	s.journal.started(s.now, n)
-	return Step{Kind: Start, N: n, Ticket: t, Until: sl.until, Bound: sl.bound}
+	return Step{Kind: Start, Ticket: t, Until: sl.until, Bound: sl.bound}
 }
 
 // bound is how long a left attempt may hold its slot: until the exchange limit

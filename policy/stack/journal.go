@@ -31,7 +31,7 @@ func (j *journal) moved(now policy.Instant, k policy.Kind, to int64) {
 	j.put(policy.Event{At: now, Kind: k, Count: to})
 }
 
-func (j *journal) started(now policy.Instant, n int32) {
+func (j *journal) started(now policy.Instant, n int) {
 	if !j.trace {
 		return
 	}

@@ -15,7 +15,7 @@ func (s *Stack) Judge(now policy.Instant, c *Call, t Ticket, r policy.Report) bo
 	sl := s.at(t)
 	counts := sl != nil && sl.state == running
 	s.judge(c, t, r)
-	s.tidy()
+	s.dispatch()
 	return counts
 }
 
@@ -25,7 +25,7 @@ func (s *Stack) Judge(now policy.Instant, c *Call, t Ticket, r policy.Report) bo
 func (s *Stack) Free(now policy.Instant, t Ticket, o policy.Outcome) {
 	s.advance(now)
 	s.release(t, o)
-	s.tidy()
+	s.dispatch()
 }
 
 // Settle is Judge and Free in one: the attempt returned and left nothing
@@ -34,15 +34,6 @@ func (s *Stack) Settle(now policy.Instant, c *Call, t Ticket, r policy.Report) {
 	s.advance(now)
 	s.judge(c, t, r)
 	s.release(t, r.Outcome)
-	s.tidy()
-}
-
-// tidy restores the invariants at the end of a verb: nobody waits behind a
-// tripped breaker, and nobody waits while a slot is free.
-func (s *Stack) tidy() {
-	if s.breaker.Look(s.now) != s.seen {
-		s.breakerMoved()
-	}
 	s.dispatch()
 }
 
@@ -67,8 +58,12 @@ func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
 	if c.over {
 		return
 	}
-	r.Final = r.Final || c.ask.Once
+	r.Final = r.Final || c.Ask.Once
 	s.plan.Settle(s.now, &c.plan, r, why, s.budget)
+	if c.plan.Stopped() {
+		s.outrun(c)
+		s.finish(c, c.plan.Why())
+	}
 }
 
 // failed tells the breaker of a failure and returns why it failed, as far as
@@ -89,7 +84,7 @@ func (s *Stack) abandon(c *Call) {
 		return
 	}
 	why := policy.Gone
-	if s.now >= c.ask.Deadline {
+	if s.now >= c.Ask.Deadline {
 		why = policy.Expired
 	}
 	s.plan.Cancel(s.now, &c.plan, why, s.budget)
@@ -159,6 +154,7 @@ func (s *Stack) hear(id int32, o policy.Outcome) {
 		s.budget.Heard(o == policy.Success)
 	}
 	s.breaker.Settle(s.now, &sl.pass, o, ran)
+	s.lookAtBreaker()
 	s.counts.Outcomes[o]++
 	s.journal.settled(s.now, o, ran)
 }

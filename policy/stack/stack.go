@@ -58,11 +58,11 @@ func New(c Config) *Stack {
 	return s
 }
 
-// Begin starts a call. Ask Next what to do.
-func (s *Stack) Begin(now policy.Instant, c *Call, ask Ask) {
+// Begin starts the call for which c.Ask was filled in. Ask Next what to do.
+func (s *Stack) Begin(now policy.Instant, c *Call) {
 	s.advance(now)
 	s.counts.Calls++
-	*c = Call{ask: ask, plan: s.plan.Begin(ask.Deadline, ask.Seed)}
+	c.plan = s.plan.Begin(c.Ask.Deadline, c.Ask.Seed)
 }
 
 // Next says what the call has to do now. It may be asked at any time, any
@@ -70,10 +70,15 @@ func (s *Stack) Begin(now policy.Instant, c *Call, ask Ask) {
 // that it repeats itself until something happens.
 func (s *Stack) Next(now policy.Instant, c *Call) Step {
 	s.advance(now)
-	if step, settled := s.place(c); settled {
-		return step
+	if !c.waiting.IsZero() {
+		if step, settled := s.place(c); settled {
+			return step
+		}
 	}
-	until := s.overdue(c)
+	until := policy.Never
+	if c.running > 0 {
+		until = s.overdue(c)
+	}
 	if c.over {
 		return Step{Kind: Done}
 	}
@@ -94,7 +99,7 @@ func (s *Stack) Next(now policy.Instant, c *Call) Step {
 func (s *Stack) Cancel(now policy.Instant, c *Call) {
 	s.advance(now)
 	s.abandon(c)
-	s.tidy()
+	s.dispatch()
 }
 
 // Look tells that time has passed. The driver looks once a second while
@@ -139,7 +144,7 @@ func (s *Stack) advance(now policy.Instant) {
 	if s.now >= s.slowest {
 		s.countSlow()
 	}
-	if s.breaker.Look(s.now) != s.seen {
-		s.breakerMoved()
+	if s.seen != breaker.Closed { // a closed breaker moves by verdicts alone
+		s.lookAtBreaker()
 	}
 }

@@ -42,6 +42,13 @@ func (s *Stack) countSlow() {
 		id := s.watch.head
 		s.unwatch(id)
 		s.breaker.Overdue(s.now, &s.slots[id].pass)
+		s.lookAtBreaker()
+	}
+}
+
+func (s *Stack) lookAtBreaker() {
+	if s.breaker.Look(s.now) != s.seen {
+		s.breakerMoved()
 	}
 }
 
