@@ -1,0 +1,7 @@
+package demo
+
+import (
+	"context"
+)
+
+func (s *stage) watch(ctx context.Context, a *account) error { return nil }
