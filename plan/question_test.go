@@ -31,11 +31,11 @@ func TestRefused(t *testing.T) {
 	for text, spoil := range map[string]func(*plan.Question){
 		"leaves nothing":           func(q *plan.Question) { q.Share = q.Budget },
 		"longer than a call lasts": func(q *plan.Question) { q.Budget = 25 * time.Hour },
-		"numbers from 1":           func(q *plan.Question) { q.Attempts = []int{1001} },
+		"number from 1":            func(q *plan.Question) { q.Attempts = []int{1001} },
 		"stands twice":             func(q *plan.Question) { q.Depths = []int{2, 2} },
 		"table of 10000 rows":      func(q *plan.Question) { q.Depths, q.Attempts = many, many },
-		"101 callees":              func(q *plan.Question) { q.P99 = slices.Repeat([]time.Duration{ms}, 101) },
-		"21 layers":                func(q *plan.Question) { q.Layers = slices.Repeat([]int{3}, 21) },
+		"101 values":               func(q *plan.Question) { q.P99 = slices.Repeat([]time.Duration{ms}, 101) },
+		"21 values":                func(q *plan.Question) { q.Layers = slices.Repeat([]int{3}, 21) },
 	} {
 		q := lesson()
 		spoil(&q)
