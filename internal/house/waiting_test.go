@@ -43,27 +43,35 @@ var waitingRules = []rule{{
 }, {
 	name: "tests do not sleep",
 	why: "a sleep in a test is a guess about a busy machine: too short and it fails by night, too long and nobody runs it. Sleep inside " +
-		"synctest.Test, where time is exact and free; on a real socket wait for the thing itself.",
-	check: eachTest(sleeps),
+		"synctest.Test, or in a function that is called from there alone, where time is exact and free; on a real socket wait for the thing itself.",
+	check: func(r *room, out *report) {
+		inside := bubbles(r)
+		for _, s := range r.tests() {
+			sleeps(s, inside, out)
+		}
+	},
 	bad: []string{
 		"-- x_test.go --\npackage x\nimport \"time\"\nfunc f() { time.Sleep(1) }\n",
 		"-- x_test.go --\npackage x\nimport clock \"time\"\nvar nap = clock.Sleep\n",
 		"-- x_test.go --\npackage x\nimport \"time\"\nfunc f() { <-time.After(1) }\n",
 		"-- x_test.go --\npackage x\nimport (\"time\"; \"testing\")\nfunc f(t *testing.T) { t.Run(\"x\", func(t *testing.T) { time.Sleep(1) }) }\n",
+		"-- x_test.go --\npackage x\nimport (\"time\"; \"testing\"; \"testing/synctest\")\nfunc f(t *testing.T) { synctest.Test(t, func(t *testing.T) { nap() }); nap() }\nfunc nap() { time.Sleep(1) }\n",
 	},
 	good: "-- x_test.go --\npackage x\nimport (\"time\"; \"testing\"; \"testing/synctest\")\nfunc f(t *testing.T) { synctest.Test(t, func(t *testing.T) { go func() { time.Sleep(1) }() }) }\n" +
+		"-- z_test.go --\npackage x\nimport (\"time\"; \"testing\"; \"testing/synctest\")\nfunc h(t *testing.T) { synctest.Test(t, func(t *testing.T) { deep() }) }\nfunc deep() { nap() }\nfunc nap() { time.Sleep(1) }\n" +
 		"-- y_test.go --\npackage x\nimport \"time\"\nfunc g(c chan int) { select { case <-c: case <-time.After(1): panic(\"no answer\") } }\n",
 }, {
 	name: "no real socket inside a bubble",
 	why: "a goroutine that waits for the kernel is not durably blocked, so the bubble's clock stands still and the test hangs or " +
 		"measures nothing. Use net.Pipe inside synctest.Test, or leave the bubble.",
-	check: eachTest(func(s *source, out *report) {
-		for _, bubble := range bubbles(s) {
+	check: func(r *room, out *report) {
+		inside := bubbles(r)
+		for _, s := range r.tests() {
 			for target, names := range sockets {
-				opened(s, bubble, target, names, out)
+				opened(s, inside, target, names, out)
 			}
 		}
-	}),
+	},
 	bad: []string{"-- x_test.go --\npackage x\nimport (\"net\"; \"testing\"; \"testing/synctest\")\nfunc f(t *testing.T) { synctest.Test(t, func(t *testing.T) { net.Listen(\"tcp\", \"\") }) }\n"},
 	good: "-- x_test.go --\npackage x\nimport (\"net\"; \"testing\"; \"testing/synctest\")\nfunc f(t *testing.T) { synctest.Test(t, func(t *testing.T) { net.Pipe() }) }\n" +
 		"func g() { net.Listen(\"tcp\", \"\") }\n",
@@ -106,64 +114,27 @@ func waitsByTheClock(s *source, out *report) {
 	})
 }
 
-// bubbles returns the function literals that synctest.Test runs.
-func bubbles(s *source) []ast.Node {
-	var found []ast.Node
-	name := s.local("testing/synctest")
-	if name == "" {
-		return nil
-	}
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		sel, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || !isIdent(sel.X, name) || sel.Sel.Name != "Test" {
-			return true
-		}
-		for _, arg := range call.Args {
-			if literal, ok := arg.(*ast.FuncLit); ok {
-				found = append(found, literal)
-			}
-		}
-		return true
-	})
-	return found
-}
-
-// outsideBubbles visits every node that no bubble contains.
-func outsideBubbles(s *source, visit func(ast.Node)) {
-	inside := bubbles(s)
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		if n == nil || slices.Contains(inside, n) {
-			return false
-		}
-		visit(n)
-		return true
-	})
-}
-
 // sleeps reports what waits for nothing but the real clock.
-func sleeps(s *source, out *report) {
+func sleeps(s *source, inside regions, out *report) {
 	name := s.local("time")
 	if name == "" {
 		return
 	}
 	choices := make(map[ast.Stmt]bool) // what a select chooses from: a limit to a wait, not a sleep
-	outsideBubbles(s, func(n ast.Node) {
+	ast.Inspect(s.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CommClause:
 			choices[n.Comm] = true
 		case *ast.SelectorExpr:
-			if isIdent(n.X, name) && n.Sel.Name == "Sleep" {
+			if isIdent(n.X, name) && n.Sel.Name == "Sleep" && !inside.contain(n) {
 				out.add(n.Pos(), "time.Sleep")
 			}
 		case *ast.ExprStmt:
-			if !choices[n] && receivesFromAfter(n.X, name) {
+			if !choices[n] && receivesFromAfter(n.X, name) && !inside.contain(n) {
 				out.add(n.Pos(), "a sleep, written as a receive from time.After")
 			}
 		}
+		return true
 	})
 }
 
@@ -181,16 +152,10 @@ func receivesFromAfter(e ast.Expr, time string) bool {
 	return ok && isIdent(sel.X, time) && sel.Sel.Name == "After"
 }
 
-func opened(s *source, bubble ast.Node, target string, names []string, out *report) {
-	local := s.local(target)
-	if local == "" {
-		return
-	}
-	ast.Inspect(bubble, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if ok && isIdent(sel.X, local) && slices.Contains(names, sel.Sel.Name) {
+func opened(s *source, inside regions, target string, names []string, out *report) {
+	uses(s, target, func(sel *ast.SelectorExpr) {
+		if slices.Contains(names, sel.Sel.Name) && inside.contain(sel) {
 			out.add(sel.Pos(), "%s.%s", target, sel.Sel.Name)
 		}
-		return true
 	})
 }
