@@ -33,6 +33,7 @@ type Breaker struct {
 	generation uint32
 	since      policy.Instant
 	score      score
+	over       policy.Instant // since when the window has been over a rate
 	probes     probes
 	credit     uint32        // of the ramp, in millionths of a call
 	delay      time.Duration // the open time before jitter
@@ -46,7 +47,7 @@ type Breaker struct {
 
 // New returns a closed breaker, or one that is as c.Mode forces it to be.
 func New(c Config) *Breaker {
-	b := &Breaker{due: policy.Never, generation: 1, random: splitmix(c.Seed), rules: c.rules()}
+	b := &Breaker{due: policy.Never, over: policy.Never, generation: 1, random: splitmix(c.Seed), rules: c.rules()}
 	b.window = newWindow(&b.rules)
 	b.SetMode(0, b.rules.Mode)
 	return b
@@ -158,27 +159,4 @@ func (b *Breaker) returnProbe(p Pass) {
 	if p.flags&isCounted == 0 {
 		b.dropProbe()
 	}
-}
-
-// countBad enters a failed or slow attempt and opens when it is one too many.
-func (b *Breaker) countBad(now policy.Instant, k kind) {
-	b.window.add(now, k)
-	b.score.bad(now, &b.rules)
-	if b.mode != ForcedClosed && b.tooMany(now) {
-		b.trip(now)
-	}
-}
-
-func (b *Breaker) tooMany(now policy.Instant) bool {
-	r, t := &b.rules, &b.window.total
-	enough := int64(t.calls) >= int64(r.Calls)
-	if enough && share(t.failed, t.calls) >= r.FailureRate {
-		return true
-	}
-	// Twenty slow calls after an idle time, or a pause of a second, are no
-	// outage: two exchange timeouts are what an operator would wait, too.
-	if !b.score.lasted(now, r.patience) {
-		return false
-	}
-	return b.score.points >= r.Calls || enough && t.over(t.calls, r)
 }

@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"math"
 	"time"
 
 	"github.com/kalan-go/kalan/policy/span"
@@ -126,6 +127,7 @@ type rules struct {
 	patience time.Duration // how long the score must have been above 0
 	memory   time.Duration // how long a stretch of the score is remembered
 	worst    float64       // the rate for slow and failed attempts together
+	points   int           // of the score, that confirm what the window says
 	soon     time.Duration // when to come back to a breaker that is probing
 }
 
@@ -140,7 +142,8 @@ func (c Config) rules() rules {
 		r.patience = span.Mul(c.Exchange, 2)
 	}
 	r.Window = max(c.Window, 1)
-	r.Calls, r.Count = max(c.Calls, 1), min(c.Count, maxCount)
+	r.Calls, r.Count = min(max(c.Calls, 1), math.MaxInt32), min(c.Count, maxCount)
+	r.points = max(int(math.Ceil(min(c.SlowRate, 1)*float64(r.Calls))), 1)
 	r.Probes = min(max(c.Probes, 1), maxProbes)
 	r.Open, r.HalfOpen, r.Ramp = max(c.Open, 1), max(c.HalfOpen, 1), max(c.Ramp, 0)
 	r.OpenMax, r.OpenJitter = max(c.OpenMax, r.Open), min(max(c.OpenJitter, 0), 1)

@@ -16,9 +16,11 @@
 //
 //   - when the window holds enough calls and the failure rate is reached;
 //   - when the score is full, see below;
-//   - when the window holds enough calls, the slow rate is reached (or slow and
-//     failed attempts together reach the larger of the two rates), and the
-//     score has not been at 0 for two exchange timeouts.
+//   - when the window holds enough calls and the slow rate is reached (or slow
+//     and failed attempts together reach the larger of the two rates), and
+//     that is no moment's bad luck: the score agrees, with that share of its
+//     points and no 0 for two exchange timeouts, or the rate has been that
+//     high for a whole window.
 //
 // The score sees in about two seconds what a window full of healthy traffic
 // shows after half a minute. A bad attempt adds 1 the moment it is known, a

@@ -42,9 +42,6 @@ func (b *Breaker) enter(s State, at, due policy.Instant) {
 	b.probes = probes{}
 }
 
-// trip opens a closed breaker.
-func (b *Breaker) trip(at policy.Instant) { b.open(at, b.rules.Open) }
-
 // reopen opens a half-open breaker, for twice as long as the last time.
 func (b *Breaker) reopen(at policy.Instant) {
 	b.open(at, min(span.Add(b.delay, b.delay), b.rules.OpenMax))
@@ -67,6 +64,7 @@ func (b *Breaker) close(at policy.Instant, ramp time.Duration) {
 	b.enter(Closed, at, due)
 	b.window.clear()
 	b.score = score{}
+	b.over = policy.Never
 	b.credit = whole
 }
 
