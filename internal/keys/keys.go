@@ -83,8 +83,8 @@ func IsDuration(t reflect.Type) bool { return t == durationType }
 
 // IsBlock reports whether t is a struct that is written as keys and values.
 func IsBlock(t reflect.Type) bool {
-	if t.Kind() != reflect.Struct {
-		return false
+	if t.Kind() != reflect.Struct || !IsText(t) {
+		return t.Kind() == reflect.Struct
 	}
 	for i := range t.NumField() {
 		if _, tagged := t.Field(i).Tag.Lookup("yaml"); tagged {
