@@ -41,3 +41,25 @@ func (s Sizing) String() string {
 	return fmt.Sprintf("%s: %s is not binding (multiplier %s): it is too large, since it lets the slowdown multiply its own load.",
 		s.Conditions, budget, with)
 }
+
+// Verdict says of a budget that was seen under several conditions whether it is
+// sized right, or nothing when its Sizings already say what is wrong, or when
+// it was not seen both in usual and in other conditions.
+func Verdict(seen []Sizing) string {
+	var usual, other int
+	for _, s := range seen {
+		switch {
+		case s.Usual == s.Bound:
+			return ""
+		case s.Usual:
+			usual++
+		default:
+			other++
+		}
+	}
+	if usual == 0 || other == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The retry budget of %s is sized right: it never binds in normal conditions, and it binds in a slowdown.",
+		figure.Fixed(seen[0].Ratio, 2))
+}

@@ -192,3 +192,24 @@ func TestDividedChainsKeepTheBudget(t *testing.T) {
 		}
 	})
 }
+
+func TestVerdict(t *testing.T) {
+	normal, slow := plan.Sizing{Ratio: .3, Usual: true}, plan.Sizing{Ratio: .3, Bound: true}
+	small, large := plan.Sizing{Ratio: .1, Usual: true, Bound: true}, plan.Sizing{Ratio: 3}
+	for _, c := range []struct {
+		seen []plan.Sizing
+		want bool
+	}{
+		{[]plan.Sizing{normal, slow}, true},
+		{[]plan.Sizing{normal, slow, slow}, true},
+		{[]plan.Sizing{normal}, false},
+		{[]plan.Sizing{slow}, false},
+		{[]plan.Sizing{small, slow}, false},
+		{[]plan.Sizing{normal, large}, false},
+		{nil, false},
+	} {
+		if got := plan.Verdict(c.seen); strings.Contains(got, "0.30 is sized right") != c.want {
+			t.Errorf("%+v: %q, want it sized right: %v", c.seen, got, c.want)
+		}
+	}
+}

@@ -42,6 +42,22 @@ type Row struct {
 	BudgetBound bool `json:"budget_bound"`
 }
 
+// Verdicts says of each configuration with a retry budget whether it is sized
+// right, looking at all regimes (B10).
+func (r Result) Verdicts() []string {
+	var verdicts []string
+	for i := range r.Regimes[0].Sizings {
+		var seen []plan.Sizing
+		for _, regime := range r.Regimes {
+			seen = append(seen, regime.Sizings[i])
+		}
+		if v := plan.Verdict(seen); v != "" {
+			verdicts = append(verdicts, v)
+		}
+	}
+	return verdicts
+}
+
 // Run walks the scenario, which must be valid.
 func Run(s Scenario) Result {
 	result := Result{Kind: Kind}

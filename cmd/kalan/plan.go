@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kalan-go/kalan/plan"
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
+)
+
+// planFlags are the flags as they were written. They are read by hand, so that
+// everything that is wrong with them is said at once.
+type planFlags struct {
+	budget, share, median, depth, attempts, p99, layers, format string
+}
+
+func newPlanCommand() *cobra.Command {
+	var flags planFlags
+	c := &cobra.Command{
+		Use:   "plan",
+		Short: "Divide a time budget over a chain of calls",
+		Long: `Divide what a caller waits over a chain of calls.
+
+For every depth and number of attempts: the worst case when nobody divides the
+budget, the timeout of an attempt that keeps it, and how that compares with what
+a step usually takes. Then the deepest chain that is possible, and the same table
+with the gateway's share doubled.`,
+		Example: `  kalan plan --budget 200ms --share 20ms --median 8ms --depth 1-4 --attempts 1,3
+  kalan plan --budget 1s --share 20ms --median 8ms --p99 120ms,500ms
+  kalan plan --budget 1s --share 20ms --median 8ms --layers 3,3,3 --format json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runPlan(c.OutOrStdout(), flags) },
+	}
+	f := c.Flags()
+	f.StringVar(&flags.budget, "budget", "", "what the caller waits, end to end (needed)")
+	f.StringVar(&flags.share, "share", "", "what the gateway itself needs of it (needed)")
+	f.StringVar(&flags.median, "median", "", "what one step usually takes (needed)")
+	f.StringVar(&flags.depth, "depth", "1-4", "steps that follow one another")
+	f.StringVar(&flags.attempts, "attempts", "1,3", "how often each step may be called")
+	f.StringVar(&flags.p99, "p99", "", "measured 99th percentiles of the callees, one after the other")
+	f.StringVar(&flags.layers, "layers", "", "attempts of layers that retry above one another, the outermost first")
+	f.StringVar(&flags.format, "format", "text", "text or json")
+	return c
+}
+
+func runPlan(out io.Writer, flags planFlags) error {
+	q, problems := flags.question()
+	if len(problems) > 0 {
+		return badInput{problems}
+	}
+	table := plan.New(q)
+	if flags.format == "json" {
+		return writeJSON(out, table)
+	}
+	return writePlan(out, q, table)
+}
+
+// question reads the flags. What cannot be read is reported once: the zero
+// value that stands in for it is not judged again.
+func (flags planFlags) question() (plan.Question, policy.Problems) {
+	var r flagReader
+	q := plan.Question{
+		Budget:   r.duration("budget", flags.budget, "200ms"),
+		Share:    r.duration("share", flags.share, "20ms"),
+		Median:   r.duration("median", flags.median, "8ms"),
+		Depths:   r.counts("depth", flags.depth),
+		Attempts: r.counts("attempts", flags.attempts),
+		P99:      r.durations("p99", flags.p99),
+	}
+	if flags.layers != "" {
+		q.Layers = r.counts("layers", flags.layers)
+	}
+	if flags.format != "text" && flags.format != "json" {
+		r.wrong("format", fmt.Sprintf("%.40q is not a format; write text or json", flags.format))
+	}
+	for _, p := range q.Validate() {
+		if !r.broken(p.Path) {
+			r.wrong(p.Path, p.Text)
+		}
+	}
+	return q, r.found
+}
+
+// A flagReader collects what is wrong with flags.
+type flagReader struct{ found policy.Problems }
+
+func (r *flagReader) wrong(flag, text string) {
+	r.found = append(r.found, policy.Problem{Path: "--" + flag, Text: text})
+}
+
+// broken reports whether the flag, or one that it is compared with, could not
+// be read.
+func (r *flagReader) broken(flag string) bool {
+	for _, p := range r.found {
+		if p.Path == "--"+flag || flag == "share" && p.Path == "--budget" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *flagReader) duration(flag, text, example string) time.Duration {
+	if text == "" {
+		r.wrong(flag, "is missing; write a duration such as "+example)
+		return 0
+	}
+	d, err := span.Parse(text)
+	if err != nil {
+		r.wrong(flag, err.Error())
+	}
+	return d
+}
+
+func (r *flagReader) durations(flag, list string) []time.Duration {
+	if list == "" {
+		return nil
+	}
+	var all []time.Duration
+	for text := range strings.SplitSeq(list, ",") {
+		d, err := span.Parse(strings.TrimSpace(text))
+		if err != nil {
+			r.wrong(flag, err.Error())
+			return nil
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func (r *flagReader) counts(flag, list string) []int {
+	counts, err := plan.ParseCounts(list)
+	if err != nil {
+		r.wrong(flag, err.Error())
+	}
+	return counts
+}
+
+// badInput is a mistake in what the user wrote: the command ends with status 2.
+type badInput struct{ policy.Problems }
+
+// ExitCode is the status that the process ends with.
+func (badInput) ExitCode() int { return 2 }
+
+// writeJSON writes v as one indented document.
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
