@@ -1,0 +1,52 @@
+package cut
+
+import (
+	"time"
+
+	"github.com/kalan-go/kalan/internal/field"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// most bounds counts, so that a slip of the finger is not an allocation.
+const most = 1 << 20
+
+// Config describes a pool. The zero value means the documented defaults.
+type Config struct {
+	// Name appears in errors.
+	Name string `yaml:"name"`
+	// Workers is how many functions run at once, those included that were cut
+	// and have not returned. 0 is 25. Raising it bears more hanging calls, and
+	// lets more of them pile up behind a dependency that is stuck.
+	Workers int `yaml:"workers"`
+	// Queue is how many callers may wait for a worker. 0 is 1; negative is
+	// none. Raising it smooths bursts that the workers catch up with; behind
+	// workers that hang it only lets callers wait in vain.
+	Queue int `yaml:"queue" zero:"none"`
+	// Limit is the longest that a caller waits, for a worker and for the
+	// function together. 0 is 800 ms.
+	Limit time.Duration `yaml:"limit"`
+}
+
+// WithDefaults returns c with what was left out filled in.
+func (c Config) WithDefaults() Config {
+	if c.Workers == 0 {
+		c.Workers = 25
+	}
+	if c.Queue == 0 {
+		c.Queue = 1
+	}
+	if c.Limit == 0 {
+		c.Limit = 800 * time.Millisecond
+	}
+	return c
+}
+
+// Validate returns everything that is wrong with c.
+func (c Config) Validate() policy.Problems {
+	var check field.Check
+	c = c.WithDefaults()
+	check.Count("workers", c.Workers, most)
+	check.Count("queue", max(c.Queue, 1), most)
+	check.Duration("limit", c.Limit)
+	return check.Problems()
+}
