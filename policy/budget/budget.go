@@ -20,8 +20,9 @@ const unit = 1_000_000_000
 // no locking. A nil Budget allows everything and counts nothing.
 type Budget struct {
 	now   policy.Instant
-	width time.Duration // of a slice; 0: everything is one slice for ever
-	share uint64        // ratio, in parts of unit
+	next  policy.Instant // when the next slice begins
+	width time.Duration  // of a slice; 0: everything is one slice for ever
+	share uint64         // ratio, in parts of unit
 	floor int64
 
 	seq   int64 // number of the slice that is being filled
@@ -63,8 +64,9 @@ func (m Mark) Held() bool { return m.kind != nothing }
 func New(c Config) *Budget {
 	c = c.WithDefaults()
 	b := &Budget{share: parts(c.Ratio), floor: int64(max(c.Floor, 0))}
-	if c.Window > 0 {
+	if b.next = policy.Never; c.Window > 0 {
 		b.width = max(c.Window/slices, 1)
+		b.next = policy.Instant(b.width)
 	}
 	return b
 }

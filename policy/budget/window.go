@@ -4,11 +4,22 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 // advance moves the window to now. Time that runs backwards is nothing elapsed.
+// It is small enough to be inlined: nearly every verb falls into the slice that
+// the one before fell into.
 func (b *Budget) advance(now policy.Instant) {
 	b.now = max(b.now, now)
+	if b.now >= b.next {
+		b.roll()
+	}
+}
+
+// roll begins the slice that now falls into and forgets those that have left
+// the window by then.
+func (b *Budget) roll() {
 	if b.width == 0 {
 		return
 	}
@@ -18,6 +29,7 @@ func (b *Budget) advance(now policy.Instant) {
 		b.forget(b.current())
 	}
 	b.seq = seq
+	b.next = policy.Instant(span.Mul(b.width, seq)).Add(b.width)
 }
 
 // forget empties the slice that has left the window. Its attempts that are
