@@ -57,7 +57,7 @@ func (c *caller) request(ctx context.Context, shot openloop.Shot) (*http.Request
 	if method == http.MethodPost {
 		body = strings.NewReader(`{"side":"buy","quantity":100}`)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path+strconv.Itoa(shot.Number), body)
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path+"/"+strconv.Itoa(shot.Number), body)
 	if err != nil {
 		return nil, err
 	}

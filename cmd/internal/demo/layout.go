@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -41,20 +42,20 @@ func readLayout(text []byte) (layout, error) {
 	if len(l.bridges) == 0 || len(l.Routes) == 0 {
 		return l, fmt.Errorf("the demo needs upstreams and routes to them, and finds %d and %d", len(l.bridges), len(l.Routes))
 	}
-	if l.Deadline.Header == "" {
-		l.Deadline.Header = "X-Remaining-Ms"
-	}
+	l.Listen = cmp.Or(l.Listen, ":8080")
+	l.Admin = cmp.Or(l.Admin, "127.0.0.1:9901")
+	l.Deadline.Header = cmp.Or(l.Deadline.Header, "X-Remaining-Ms")
 	return l, nil
 }
 
-// asks returns what a caller of the bridge asks for: method and path of each
-// route that leads there.
+// asks returns what a caller of the bridge asks for: the method of each route
+// that leads there, and the beginning of its path, without a slash at the end.
 func (l layout) asks(bridge string) [][2]string {
 	var asks [][2]string
 	for _, r := range l.Routes {
 		method, path, ok := strings.Cut(r.Match, " ")
 		if r.Upstream == bridge && ok {
-			asks = append(asks, [2]string{method, path})
+			asks = append(asks, [2]string{method, strings.TrimSuffix(path, "/")})
 		}
 	}
 	return asks

@@ -17,7 +17,7 @@ upstreams:
     addresses: ["http://127.0.0.1:9101"]
 routes:
   - {match: "POST /orders/a/", upstream: a}
-  - {match: "GET /prices/a/", upstream: a}
+  - {match: "GET /prices/a", upstream: a}
   - {match: "GET /prices/b/", upstream: b}
 `
 
@@ -29,10 +29,10 @@ func TestALayoutIsReadFromTheConfiguration(t *testing.T) {
 	if !slices.Equal(l.bridges, []string{"b", "a"}) {
 		t.Errorf("bridges %v, want those of the file in its order", l.bridges)
 	}
-	if want := [][2]string{{"POST", "/orders/a/"}, {"GET", "/prices/a/"}}; !slices.Equal(l.asks("a"), want) {
+	if want := [][2]string{{"POST", "/orders/a"}, {"GET", "/prices/a"}}; !slices.Equal(l.asks("a"), want) {
 		t.Errorf("callers of a ask for %v, want %v", l.asks("a"), want)
 	}
-	if l.Listen != ":8080" || l.Deadline.Header != "X-Remaining-Ms" {
+	if l.Listen != ":8080" || l.Admin != "127.0.0.1:9901" || l.Deadline.Header != "X-Remaining-Ms" {
 		t.Errorf("listen %q, header %q", l.Listen, l.Deadline.Header)
 	}
 }

@@ -77,7 +77,7 @@ func (s *stage) path() string {
 	for _, name := range s.layout.bridges {
 		for _, ask := range s.layout.asks(name) {
 			if ask[0] == http.MethodGet {
-				return ask[1] + "1"
+				return ask[1] + "/1"
 			}
 		}
 	}
