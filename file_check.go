@@ -12,6 +12,7 @@ import (
 	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/internal/keys"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 // Bounds on what one file may list: far above any gateway in use, far below
@@ -110,7 +111,7 @@ func collide(a, b string) bool {
 
 func (f File) checkDrain(c *field.Check) {
 	c.Duration("grace", f.Grace)
-	sum := max(f.Drain.Delay, 0) + max(f.Drain.Finish, 0)
+	sum := span.Add(max(f.Drain.Delay, 0), max(f.Drain.Finish, 0))
 	if sum < f.Grace {
 		return
 	}
@@ -118,7 +119,7 @@ func (f File) checkDrain(c *field.Check) {
 	if f.Grace == 30*time.Second { // most likely not what was written
 		path = "drain"
 	}
-	c.Refuse(path, "drain takes %v (delay %v and finish %v), and the platform kills after a grace of %v; make the sum shorter than grace, or grace longer",
+	c.Refuse(path, "leaving takes %v (delay %v and finish %v), and the platform kills after %v; make the drain shorter, or the grace longer",
 		sum, max(f.Drain.Delay, 0), max(f.Drain.Finish, 0), f.Grace)
 }
 

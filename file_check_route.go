@@ -27,10 +27,11 @@ func (f File) checkRoutes(c *field.Check) {
 	first := make(map[Match]int)
 	for i, r := range f.Routes {
 		path := keys.Item("routes", i)
-		if j, twice := first[r.Match]; twice {
-			c.Refuse(keys.Join(path, "match"), "%s is matched by routes[%d] already; remove one of the two", r.Match, j)
-		} else if r.Match != (Match{}) {
-			first[r.Match] = i
+		same := Match{r.Match.Method, strings.TrimRight(r.Match.Prefix, "/")}
+		if j, twice := first[same]; twice && r.Match != (Match{}) {
+			c.Refuse(keys.Join(path, "match"), "%s takes the same requests as routes[%d]; remove one of the two", r.Match, j)
+		} else {
+			first[same] = i
 		}
 		r.check(c, path, upstreams, known)
 	}
@@ -42,13 +43,13 @@ func (r Route) check(c *field.Check, path string, upstreams, levels []string) {
 	case r.Upstream == "":
 		c.Refuse(keys.Join(path, "upstream"), "is missing; write the name of one under upstreams")
 	case !slices.Contains(upstreams, r.Upstream):
-		c.Refuse(keys.Join(path, "upstream"), "there is no upstream %.60q%s", r.Upstream, suggest(r.Upstream, upstreams))
+		c.Refuse(keys.Join(path, "upstream"), "there is no upstream %.60q; %s", r.Upstream, instead(r.Upstream, upstreams, "the name of one under upstreams"))
 	}
 	if r.Priority != "" && !slices.Contains(levels, r.Priority) {
-		c.Refuse(keys.Join(path, "priority"), "%.60q is not a level%s; write one of %s", r.Priority, suggest(r.Priority, levels), strings.Join(levels, ", "))
+		c.Refuse(keys.Join(path, "priority"), "%.60q is not a level; %s", r.Priority, instead(r.Priority, levels, "one of "+strings.Join(levels, ", ")))
 	}
 	if r.IdempotencyKey != "" && !slices.Contains(keyings, r.IdempotencyKey) {
-		c.Refuse(keys.Join(path, "idempotency_key"), "%.60q is not known%s; write accepted or required", r.IdempotencyKey, suggest(r.IdempotencyKey, keyings))
+		c.Refuse(keys.Join(path, "idempotency_key"), "%.60q is not known; %s", r.IdempotencyKey, instead(r.IdempotencyKey, keyings, "accepted or required"))
 	}
 }
 
@@ -62,7 +63,7 @@ func (m Match) check(c *field.Check, path string) {
 		return
 	}
 	if m.Method != "" && !slices.Contains(methods, m.Method) {
-		c.Refuse(path, "%.40q is not a method%s; write one of %s, or only the path for every method", m.Method, suggest(m.Method, methods), strings.Join(methods, ", "))
+		c.Refuse(path, "%.40q is not a method; %s", m.Method, instead(m.Method, methods, "one of "+strings.Join(methods, ", ")+", or only the path for every method"))
 	}
 	switch p := m.Prefix; {
 	case !strings.HasPrefix(p, "/"):
@@ -71,7 +72,7 @@ func (m Match) check(c *field.Check, path string) {
 		c.Refuse(path, "%.60q has a query or a fragment; routes match paths only", p)
 	case strings.ContainsAny(p, "*{}"):
 		c.Refuse(path, "%.60q has a pattern in it; a route matches everything that begins with its path, so end it before", p)
-	case strings.ContainsAny(p, "%\\") || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+	case strings.ContainsAny(p, "%\\;") || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		c.Refuse(path, "%.60q has characters that a path has only escaped; routes match plain paths", p)
 	case strings.Contains(p, "//") || strings.Contains(p+"/", "/./") || strings.Contains(p+"/", "/../"):
 		c.Refuse(path, "%.60q has empty segments or dots, which clients remove; write the path without them", p)

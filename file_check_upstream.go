@@ -77,7 +77,7 @@ func (f Failures) check(c *field.Check, path string) {
 	}
 	for i, fault := range f.Errors {
 		if !slices.Contains(faults, fault) {
-			c.Refuse(keys.Item(path+".errors", i), "%.60q is not known%s; write some of %s", fault, suggest(fault, faults), strings.Join(faults, ", "))
+			c.Refuse(keys.Item(path+".errors", i), "%.60q is not known; %s", fault, instead(fault, faults, "some of "+strings.Join(faults, ", ")))
 		}
 	}
 }

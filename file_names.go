@@ -35,10 +35,11 @@ func isToken(s string) bool {
 	}) < 0
 }
 
-// suggest returns "; did you mean ..." when one of the names is like word.
-func suggest(word string, names []string) string {
+// instead asks whether the name that is most like word was meant, or says what
+// may be written when none is like it.
+func instead(word string, names []string, otherwise string) string {
 	if near, ok := nearest.Word(word, names); ok {
-		return "; did you mean " + near + "?"
+		return "did you mean " + near + "?"
 	}
-	return ""
+	return "write " + otherwise
 }

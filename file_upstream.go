@@ -87,10 +87,10 @@ type Route struct {
 var keyings = []string{"accepted", "required"}
 
 // A Match is a method and the beginning of a path, written "POST /orders/".
-// Without a method it matches every one. The path begins with Prefix at a whole
-// segment: "/orders" matches "/orders" and "/orders/7", and not "/ordersabc".
-// Of several that match, the longest prefix is taken, and of two that are alike
-// the one with a method.
+// Without a method it takes every one; GET takes HEAD as well. A path begins
+// with Prefix at whole segments: "/orders" and "/orders/" both take "/orders"
+// and "/orders/7", and not "/ordersabc". Of several the longest prefix wins,
+// and of two that are alike the one with a method.
 type Match struct {
 	Method, Prefix string
 }
@@ -113,13 +113,4 @@ func (m *Match) UnmarshalText(text []byte) error {
 		return fmt.Errorf(`%.60q is not a method and a path; write "POST /orders/", or "/orders/" for every method`, text)
 	}
 	return nil
-}
-
-// Matches reports whether a request is one of these.
-func (m Match) Matches(method, path string) bool {
-	if m.Method != "" && m.Method != method {
-		return false
-	}
-	rest, ok := strings.CutPrefix(path, m.Prefix)
-	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(m.Prefix, "/"))
 }

@@ -78,8 +78,8 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sort orders the problems by position; those at one place stay as they were
+// Sort orders the problems by position; those at one place stay as they were
 // found.
-func (ps Problems) sort() {
+func (ps Problems) Sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int { return a.Position.compare(b.Position) })
 }

@@ -54,7 +54,7 @@ func Decode(file string, text []byte, into any) (*Doc, Problems) {
 	target := reflect.ValueOf(into).Elem()
 	d := &decoder{doc: doc, source: src, known: keys.All(target.Type())}
 	d.value(root, keys.Field{Type: target.Type()}, target, "")
-	d.problems.sort()
+	d.problems.Sort()
 	return doc, d.problems
 }
 
@@ -106,7 +106,7 @@ func (d *Doc) Place(found policy.Problems) Problems {
 			placed = append(placed, Problem{d.Locate(p.Path), p})
 		}
 	}
-	placed.sort()
+	placed.Sort()
 	return placed
 }
 

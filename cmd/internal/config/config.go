@@ -1,0 +1,88 @@
+// Package config reads kalan.yaml: for every command that takes --config.
+//
+// It puts together what three others know: strict how a file is read, kalan
+// what the values mean and which of them go together, and this package what the
+// present version can do. One Load reports everything that all three find.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/cmd/internal/strict"
+	"github.com/kalan-go/kalan/internal/keys"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// most is how many bytes are read of a file, one more than strict takes.
+const most = 1<<20 + 1
+
+// Load reads the file with the given name. It returns the configuration with
+// its defaults filled in, and warnings about what is allowed and probably not
+// meant. The error is strict.Problems when the content is at fault.
+func Load(name string) (file kalan.File, warnings strict.Problems, err error) {
+	text, err := read(name)
+	if err != nil {
+		return kalan.File{}, nil, err
+	}
+	return Read(name, text)
+}
+
+// Read is Load of a file whose content is text.
+func Read(name string, text []byte) (file kalan.File, warnings strict.Problems, err error) {
+	var written kalan.File
+	doc, problems := strict.Decode(name, text, &written)
+	full := written.WithDefaults()
+	found := append(later(doc), replaced(doc, full)...)
+	found = append(found, worthSaying(doc, written.Validate())...)
+	problems = append(problems, doc.Place(found)...)
+	problems.Sort()
+	errs, warnings := problems.Split()
+	if len(errs) > 0 {
+		return kalan.File{}, warnings, errs
+	}
+	return full, warnings, nil
+}
+
+// read returns the content of a file, and says what to do where there is none.
+func read(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: there is no such file; the smallest one that is useful is examples/minimal/kalan.yaml", name)
+		}
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// replaced finds values that were written and that a default would replace
+// unseen: they are the zero value, and the field has no zero.
+func replaced(doc *strict.Doc, full kalan.File) policy.Problems {
+	var found policy.Problems
+	keys.Walk(reflect.ValueOf(full), func(path string, f keys.Field, v reflect.Value) {
+		number := v.CanInt() || v.CanFloat()
+		if number && full.Defences == kalan.DefencesOn && doc.WrittenZero(path) && !v.IsZero() {
+			found = append(found, policy.Problem{Path: path, Text: fmt.Sprintf(
+				"0 is not possible here and would mean the default, %v; write that or another value, or remove the key", v.Interface())})
+		}
+	})
+	return found
+}
+
+// worthSaying leaves out the warnings about defaults: nobody wrote those.
+func worthSaying(doc *strict.Doc, found policy.Problems) policy.Problems {
+	var said policy.Problems
+	for _, p := range found {
+		if !p.Warning || doc.Written(p.Path) {
+			said = append(said, p)
+		}
+	}
+	return said
+}
