@@ -39,7 +39,7 @@ type Breaker struct {
 	delay      time.Duration // the open time before jitter
 	random     splitmix
 
-	opened, refused uint64
+	opened, refused, ignored uint64
 
 	rules  rules
 	window window
@@ -111,15 +111,21 @@ func (b *Breaker) Overdue(now policy.Instant, p *Pass) {
 func (b *Breaker) Settle(now policy.Instant, p *Pass, o policy.Outcome, ran time.Duration) {
 	now = b.seen(now)
 	pass := b.take(p)
+	if pass.generation == 0 {
+		return
+	}
 	k, told := b.read(o, ran)
+	if !told {
+		b.ignored++
+	}
+	told = told && pass.flags&isCounted == 0
 	switch {
-	case pass.generation == 0:
-	case pass.Probe() && (!told || pass.flags&isCounted != 0):
-		b.returnProbe(pass)
-	case pass.Probe():
+	case pass.Probe() && told:
 		b.probes.out--
 		b.countProbe(now, k)
-	case !told || pass.flags&isCounted != 0:
+	case pass.Probe():
+		b.returnProbe(pass)
+	case !told:
 	case k == good:
 		b.window.add(now, good)
 		b.score.good()

@@ -29,7 +29,7 @@ type story struct {
 func (s *story) tell(now policy.Instant, verb string, args []string) string {
 	before := s.b.Look(now)
 	answer := s.act(now, verb, args)
-	if after := s.b.Look(now); after != before {
+	if after := s.b.Look(now); after != before && !strings.HasPrefix(answer, after.String()) {
 		answer = strings.TrimSpace(answer + " " + after.String())
 	}
 	return answer
@@ -76,6 +76,9 @@ func (s *story) look(now policy.Instant) string {
 	}
 	if v.Share < 1 {
 		text += fmt.Sprintf(" share=%.2f", v.Share)
+	}
+	if v.Ignored > 0 {
+		text += fmt.Sprintf(" ignored=%d", v.Ignored)
 	}
 	return text + fmt.Sprintf(" refused=%d", v.Refused)
 }
@@ -154,6 +157,8 @@ func (s *story) config(args []string) Config {
 			c.HalfOpen = s.span(value)
 		case "ramp":
 			c.Ramp = s.span(value)
+		case "slow_rate":
+			c.SlowRate, _ = strconv.ParseFloat(value, 64)
 		case "mode":
 			c.Mode = s.mode(value)
 		default:

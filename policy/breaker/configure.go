@@ -1,6 +1,9 @@
 package breaker
 
-import "github.com/kalan-go/kalan/policy"
+import (
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
+)
 
 // Configure changes the configuration while running and keeps the state, the
 // score, what is out and what was counted. An open time and a ramp that have
@@ -58,11 +61,10 @@ func (w *window) into(now policy.Instant, r *rules) window {
 // pour moves the bucket of that age into another window, to where it began.
 func (w *window) pour(into *window, age int) {
 	t := w.ring[(w.at+buckets-age)%buckets]
-	began := w.edge
-	for range age + 1 {
-		began = began.Add(-w.width)
+	if t.calls == 0 {
+		return
 	}
-	into.see(max(began, 0))
+	into.see(w.edge.Add(-span.Mul(w.width, int64(age)+1)))
 	into.ring[into.at].join(t)
 	into.total.join(t)
 }

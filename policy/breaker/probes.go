@@ -47,7 +47,7 @@ func (b *Breaker) countProbe(now policy.Instant, k kind) {
 func (b *Breaker) dropProbe() {
 	b.probes.open--
 	if b.probes.open == 0 && b.probes.counted.calls == 0 {
-		b.due = policy.Never
+		b.probes.from, b.due = 0, policy.Never
 	}
 }
 

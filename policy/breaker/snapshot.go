@@ -58,8 +58,9 @@ type Snapshot struct {
 	// RetryAt is when a refused caller may come back.
 	RetryAt policy.Instant
 	// Opened counts how often it opened by itself, Refused the calls that it
-	// refused, or, observing, would have.
-	Opened, Refused uint64
+	// refused, or, observing, would have, and Ignored the attempts that ended
+	// without a verdict: business errors, and callers that left.
+	Opened, Refused, Ignored uint64
 }
 
 // Snapshot returns what the breaker is at now, also after an idle time. It
@@ -76,6 +77,6 @@ func (b *Breaker) Snapshot(now policy.Instant) Snapshot {
 		Score: c.score.points, Generation: c.generation,
 		ProbesOut: c.probes.out, ProbesCounted: int(c.probes.counted.calls),
 		Share: float64(c.ramped(now)) / whole, RetryAt: c.RetryAt(now),
-		Opened: c.opened, Refused: c.refused,
+		Opened: c.opened, Refused: c.refused, Ignored: c.ignored,
 	}
 }

@@ -72,7 +72,7 @@ func (c Config) checkSpans(ps *policy.Problems) {
 			c.HalfOpen, c.Exchange, c.Exchange)
 	}
 	if patience := c.rules().patience; c.Window > 0 && c.Window < patience {
-		warning(ps, "window", "%v is less than the %v for which calls must be slow before it opens; write at least %v",
+		warning(ps, "window", "%v is less than the %v for which calls must be bad before the score opens it; write at least %v",
 			c.Window, patience, span.Mul(patience, 2))
 	}
 }
