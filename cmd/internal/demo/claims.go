@@ -18,6 +18,10 @@ const (
 	judgedByRefusal = .99 // the share of refusals that has to be this fast
 )
 
+// tooBusy is the lag from which on the machine, and not Kalan, decides what is
+// seen.
+const tooBusy = 20 * time.Millisecond
+
 // A claim is a sentence of the documentation, and whether it held.
 type claim struct {
 	text string
@@ -64,15 +68,16 @@ func hanging(a *account, i int) []claim {
 	}
 	before, after := a.refusals(i)
 	early, late := before.Quantile(openloop.Refused, judgedByRefusal), after.Quantile(openloop.Refused, judgedByRefusal)
+	lag := a.lag() // the generator's own lateness is in every latency, and is not the gateway's
 	return []claim{{
 		fmt.Sprintf("%s's breaker opens within %v of the hang: %s", name, opensWithin, saw),
 		opened && opening >= 0 && opening <= opensWithin,
 	}, {
 		fmt.Sprintf("until then its callers are refused within %v: %d were, p99 %v", refusesWithin, before.Total(), brief(early)),
-		before.Total() > 0 && early <= refusesWithin,
+		before.Total() > 0 && early <= refusesWithin+lag,
 	}, {
 		fmt.Sprintf("and after that within %v: %d were, p99 %v", openRefusesIn, after.Total(), brief(late)),
-		after.Total() > 0 && late <= openRefusesIn,
+		after.Total() > 0 && late <= openRefusesIn+lag,
 	}}
 }
 

@@ -53,6 +53,9 @@ func table(w io.Writer, a *account) {
 	}
 	_ = t.Flush() // errors of a terminal are nobody's to mend
 	fmt.Fprintf(w, "99 of 100 requests were sent within %v of when they were due.\n", brief(a.lag()))
+	if a.lag() > tooBusy {
+		fmt.Fprintln(w, "That is late: something else keeps this machine busy, and the figures above tell of that too.")
+	}
 }
 
 func quickness(refused *openloop.Tally) string {
