@@ -88,6 +88,11 @@ func (s *Stack) place(c *Call) (Step, bool) {
 		// on the word of an older state.
 		s.leavePlace(c)
 		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now)), true
+	case sl.state == granted && s.now >= c.Ask.Deadline:
+		// Granted in time and looked at too late, after a pause of the process:
+		// nobody waits for the answer any more (F23, O-19).
+		s.leavePlace(c)
+		return s.refuse(c, policy.Expired, s.comeBack(c)), true
 	case sl.state == granted:
 		return s.start(c, id), true
 	case sl.state == refused:
