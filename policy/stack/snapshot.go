@@ -25,7 +25,8 @@ type Counts struct {
 	// Presumed counts attempts that were cut off because their dependency was
 	// presumed dead.
 	Presumed uint64
-	// Opened counts how often the breaker tripped.
+	// Opened counts how often the breaker tripped, filled in by Snapshot: a
+	// breaker that nobody looked at for a whole open time has moved twice.
 	Opened uint64
 }
 
@@ -65,6 +66,7 @@ func (s *Stack) Snapshot(now policy.Instant) Snapshot {
 		Mean:     s.latency.Mean(), Deviation: s.latency.Deviation(),
 		Counts: s.counts,
 	}
+	shot.Counts.Opened = shot.Breaker.Opened
 	if median, known := s.latency.Median(); known {
 		shot.Median = median
 	}

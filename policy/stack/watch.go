@@ -59,7 +59,6 @@ func (s *Stack) breakerMoved() {
 	s.moves++
 	s.journal.moved(s.now, policy.Moved, int64(s.seen))
 	if s.seen == breaker.Open {
-		s.counts.Opened++
 		s.clearRoom()
 	}
 }
