@@ -100,6 +100,9 @@ func (s Scenario) Validate() policy.Problems {
 	length(&c, "promise", s.Promise, 1)
 	length(&c, "share", s.Share, 0)
 	c.Count("requests", s.Requests, mostRequests)
+	if s.Rate == 0 {
+		c.Refuse("rate", "is missing; write the requests a second that reach the gateway, such as 416.67")
+	}
 	c.Number("rate", s.Rate, 0, 1e9)
 	c.Count("chain.depth", s.Chain.Depth, mostSteps)
 	c.Count("chain.branches", s.Chain.Branches, mostSteps)
