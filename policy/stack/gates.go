@@ -96,10 +96,13 @@ func (s *Stack) place(c *Call) (Step, bool) {
 	case sl.state == granted:
 		return s.start(c, id), true
 	case sl.state == refused:
-		why := sl.why
+		why, at := sl.why, s.comeBack(c)
+		if why == policy.Open {
+			at = s.breaker.RetryAt(s.now)
+		}
 		s.unwake(id)
 		s.drop(id)
-		return s.refuse(c, why, s.comeBack(c)), true
+		return s.refuse(c, why, at), true
 	case s.now >= sl.until:
 		why := policy.Waited
 		if sl.callers {
