@@ -49,7 +49,7 @@ func (s *Stack) borrowReserve(sl *slot) bool {
 func (s *Stack) queue(c *Call, id int32) Step {
 	sl := &s.slots[id]
 	sl.until = s.now.Add(max(s.cfg.Checkout, 0))
-	if c.Ask.Deadline < sl.until {
+	if c.Ask.Deadline <= sl.until {
 		sl.until, sl.callers = c.Ask.Deadline, true
 	}
 	verdict := room.Verdict{Reason: policy.Full, Out: none}
