@@ -100,7 +100,7 @@ func (s *Stack) abandon(c *Call) {
 func (s *Stack) haunt(c *Call, t Ticket, expired bool) {
 	c.takeOff(t)
 	if sl := s.at(t); sl != nil && sl.state == running {
-		sl.state, sl.late = kept, expired
+		sl.state, sl.late, sl.callers = kept, expired, sl.callers && expired
 		s.counts.Left++
 	}
 }
@@ -148,7 +148,7 @@ func (s *Stack) hear(id int32, o policy.Outcome) {
 	s.unwatch(id)
 	ran := s.now.Sub(sl.started)
 	switch {
-	case o == policy.Cut && sl.late && !s.hasty(ran):
+	case o == policy.Cut && s.ranOut(sl) && !s.hasty(ran):
 		s.breaker.Overdue(s.now, &sl.pass)
 	case o == policy.Success || o == policy.Failure:
 		s.budget.Heard(o == policy.Success)
@@ -157,6 +157,12 @@ func (s *Stack) hear(id int32, o policy.Outcome) {
 	s.lookAtBreaker()
 	s.counts.Outcomes[o]++
 	s.journal.settled(s.now, o, ran)
+}
+
+// ranOut reports whether an attempt that is cut off now is cut by its caller's
+// deadline: by that of a caller who has left, or who still reads the answer.
+func (s *Stack) ranOut(sl *slot) bool {
+	return sl.late || sl.callers && s.now >= sl.until
 }
 
 // release gives the slot back and tells everyone who has an interest in how
