@@ -52,7 +52,7 @@ with the gateway's share doubled.`,
 func runPlan(out io.Writer, flags planFlags) error {
 	q, problems := flags.question()
 	if len(problems) > 0 {
-		return badInput{problems}
+		return failure{problems, statusBad}
 	}
 	table := plan.New(q)
 	if flags.format == "json" {
@@ -140,12 +140,6 @@ func (r *flagReader) counts(flag, list string) []int {
 	}
 	return counts
 }
-
-// badInput is a mistake in what the user wrote: the command ends with status 2.
-type badInput struct{ policy.Problems }
-
-// ExitCode is the status that the process ends with.
-func (badInput) ExitCode() int { return 2 }
 
 // writeJSON writes v as one indented document.
 func writeJSON(out io.Writer, v any) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +45,7 @@ them.`,
 // runSimulate reads all files before it plays the first, so that a mistake in
 // the last one is known at once.
 func runSimulate(out, warnings io.Writer, files []string, format string) error {
-	var bad badScenarios
+	var bad []string
 	if format != "text" && format != "json" {
 		bad = append(bad, fmt.Sprintf("--format: %.40q is not a format; write text or json", format))
 	}
@@ -63,7 +64,7 @@ func runSimulate(out, warnings io.Writer, files []string, format string) error {
 		}
 	}
 	if len(bad) > 0 {
-		return bad
+		return failure{errors.New(strings.Join(bad, "\n")), statusBad}
 	}
 	for _, s := range scenarios {
 		if err := playScenario(out, s, format); err != nil {
@@ -72,15 +73,6 @@ func runSimulate(out, warnings io.Writer, files []string, format string) error {
 	}
 	return nil
 }
-
-// badScenarios is everything that is wrong with the files: the command ends
-// with status 2, and nothing has been played.
-type badScenarios []string
-
-func (b badScenarios) Error() string { return strings.Join(b, "\n") }
-
-// ExitCode is the status that the process ends with.
-func (b badScenarios) ExitCode() int { return 2 }
 
 // readScenario reads one file and returns what is wrong with it, by position.
 // Its kind comes first: what a key means, and whether it exists, depends on it.
