@@ -26,83 +26,86 @@ func sound() File {
 	return f
 }
 
+// spoilt are sound files with one kind of mistake each.
+var spoilt = []struct {
+	name  string
+	spoil func(*File)
+}{
+	{"nothing at all", func(f *File) { *f = File{} }},
+	{"listeners", func(f *File) { f.Listen, f.Admin = "8080", "localhost:99999" }},
+	{"listener hosts", func(f *File) { f.Listen, f.Admin = "a b:80", ":0" }},
+	{"listeners in one place", func(f *File) { f.Listen, f.Admin = ":9901", "127.0.0.1:9901" }},
+	{"workers", func(f *File) { f.Workers = -1 }},
+	{"trust", func(f *File) { f.Trust = []Network{{}, network("0.0.0.0/0")} }},
+	{"drain over the default grace", func(f *File) { f.Drain = Drain{Delay: 10 * time.Second, Finish: 25 * time.Second} }},
+	{"drain over its grace", func(f *File) { f.Grace = 25 * time.Second }},
+	{"drain without delay", func(f *File) { f.Drain.Delay, f.Grace = -1, 21*time.Second }},
+	{"drain that overflows", func(f *File) { f.Drain = Drain{Delay: math.MaxInt64, Finish: math.MaxInt64} }},
+	{"grace", func(f *File) { f.Grace = -1 }},
+	{"deadline", func(f *File) { f.Deadline = Deadline{Header: "x y", Margin: 2 * time.Second} }},
+	{"deadline header", func(f *File) { f.Deadline.Header = "content-length" }},
+	{"accept", func(f *File) {
+		f.Accept = &Accept{Rate: math.NaN(), Burst: -1, Connections: -1, PerAddress: PerAddress{Rate: math.Inf(1)}}
+	}},
+	{"tenant", func(f *File) {
+		f.Tenant = &Tenant{From: "cookie", Rate: -1, Weights: map[string]int{"gold": 0, "b.c": 300}, Keys: -1}
+	}},
+	{"tenant header", func(f *File) { f.Tenant = &Tenant{From: "header:a b"} }},
+	{"priority", func(f *File) { f.Priority = &Priority{From: "X-Priority", Levels: []string{"a", "b c", "a"}} }},
+	{"route priority", func(f *File) { f.Routes[0].Priority = "critcal" }},
+	{"route priority of a file with its own", func(f *File) {
+		f.Priority, f.Routes[0].Priority = &Priority{Levels: []string{"gold", "silver"}}, "bulk"
+	}},
+	{"names", func(f *File) { f.Upstreams[0].Name, f.Routes[0].Upstream = "a.b", "a.b" }},
+	{"an upstream twice", func(f *File) { f.Upstreams = append(f.Upstreams, f.Upstreams[0]) }},
+	{"unused", func(f *File) {
+		f.Upstreams = append(f.Upstreams, Upstream{Name: "prices", Addresses: []string{"http://p:80"}})
+	}},
+	{"addresses", func(f *File) {
+		f.Upstreams[0].Addresses = []string{"127.0.0.1:9101", "http://u:p@h:1", "https://h:1", "ftp://h:1", "http://h", "http://h:0", "http://h:99999",
+			"http://h:1/", "http://h:1/x?y", "http://h:1?", "http://h:1#f", "http://:80", "http://[::1]:80", "http://h:1", "http://h:1", " http://h:1", "http://a_b.c:1", "http://a b:1", ""}
+	}},
+	{"no addresses", func(f *File) { f.Upstreams[0].Addresses = nil }},
+	{"the gateway itself", func(f *File) {
+		f.Upstreams[0].Addresses = []string{"http://localhost:8080", "http://[::1]:8080", "http://127.0.0.1:9901", "http://0.0.0.0:8080", "http://10.0.0.1:8080"}
+	}},
+	{"connect", func(f *File) { f.Upstreams[0].Connect = 900 * time.Millisecond }},
+	{"connect below zero", func(f *File) { f.Upstreams[0].Connect = -1 }},
+	{"the stack's", func(f *File) {
+		u := &f.Upstreams[0]
+		u.Exchange, u.Rate, u.Breaker.Slow, u.Budget.Ratio, u.Room.Target = 500*time.Millisecond, -1, 500*time.Millisecond, math.NaN(), time.Second
+	}},
+	{"failures", func(f *File) {
+		f.Upstreams[0].Failures = Failures{Status: []int{0, 404, 503, 503, 600}, Errors: []string{"conect", "oops"}}
+	}},
+	{"routes", func(f *File) { f.Routes[0] = Route{} }},
+	{"no such upstream", func(f *File) { f.Routes = append(f.Routes, Route{Match: Match{Prefix: "/"}, Upstream: "bridge-b"}) }},
+	{"methods", func(f *File) { f.Routes[0].Match.Method = "PSOT" }},
+	{"strange methods", func(f *File) { f.Routes[0].Match.Method = "CONNECT" }},
+	{"duplicate routes", func(f *File) {
+		f.Routes = append(f.Routes, f.Routes[0], Route{Match: Match{"POST", "/orders"}, Upstream: "bridge-a"}, Route{Match: Match{"", "/orders"}, Upstream: "bridge-a"})
+	}},
+	{"prefixes", func(f *File) {
+		f.Routes = nil
+		for _, p := range []string{"orders", "/a?b", "/a#b", "/a/*", "/{id}", "/a%20b", "/a b", "/a//b", "/a/../b", "/.", "/é", "/a;b", "/"} {
+			f.Routes = append(f.Routes, Route{Match: Match{"GET", p}, Upstream: "bridge-a"})
+		}
+	}},
+	{"idempotency key", func(f *File) { f.Routes[0].IdempotencyKey = "requird" }},
+	{"strange idempotency key", func(f *File) { f.Routes[0].IdempotencyKey = "yes" }},
+	{"suspicious durations", func(f *File) { f.Grace, f.Routes[0].Promise, f.Deadline.Margin = 25*time.Hour, 600, 999_999 }},
+	{"bounds", func(f *File) {
+		f.Upstreams, f.Routes, f.Trust = make([]Upstream, 1001), make([]Route, 10_001), make([]Network, 1001)
+		for i := range f.Trust {
+			f.Trust[i] = network("10.0.0.0/8")
+		}
+	}},
+	{"off", func(f *File) { f.Defences = DefencesOff }},
+}
+
 func TestFileProblems(t *testing.T) {
 	var all strings.Builder
-	for _, c := range []struct {
-		name  string
-		spoil func(*File)
-	}{
-		{"nothing at all", func(f *File) { *f = File{} }},
-		{"listeners", func(f *File) { f.Listen, f.Admin = "8080", "localhost:99999" }},
-		{"listener hosts", func(f *File) { f.Listen, f.Admin = "a b:80", ":0" }},
-		{"listeners in one place", func(f *File) { f.Listen, f.Admin = ":9901", "127.0.0.1:9901" }},
-		{"workers", func(f *File) { f.Workers = -1 }},
-		{"trust", func(f *File) { f.Trust = []Network{{}, network("0.0.0.0/0")} }},
-		{"drain over the default grace", func(f *File) { f.Drain = Drain{Delay: 10 * time.Second, Finish: 25 * time.Second} }},
-		{"drain over its grace", func(f *File) { f.Grace = 25 * time.Second }},
-		{"drain without delay", func(f *File) { f.Drain.Delay, f.Grace = -1, 21*time.Second }},
-		{"drain that overflows", func(f *File) { f.Drain = Drain{Delay: math.MaxInt64, Finish: math.MaxInt64} }},
-		{"grace", func(f *File) { f.Grace = -1 }},
-		{"deadline", func(f *File) { f.Deadline = Deadline{Header: "x y", Margin: 2 * time.Second} }},
-		{"deadline header", func(f *File) { f.Deadline.Header = "content-length" }},
-		{"accept", func(f *File) {
-			f.Accept = &Accept{Rate: math.NaN(), Burst: -1, Connections: -1, PerAddress: PerAddress{Rate: math.Inf(1)}}
-		}},
-		{"tenant", func(f *File) {
-			f.Tenant = &Tenant{From: "cookie", Rate: -1, Weights: map[string]int{"gold": 0, "b.c": 300}, Keys: -1}
-		}},
-		{"tenant header", func(f *File) { f.Tenant = &Tenant{From: "header:a b"} }},
-		{"priority", func(f *File) { f.Priority = &Priority{From: "X-Priority", Levels: []string{"a", "b c", "a"}} }},
-		{"route priority", func(f *File) { f.Routes[0].Priority = "critcal" }},
-		{"route priority of a file with its own", func(f *File) {
-			f.Priority, f.Routes[0].Priority = &Priority{Levels: []string{"gold", "silver"}}, "bulk"
-		}},
-		{"names", func(f *File) { f.Upstreams[0].Name, f.Routes[0].Upstream = "a.b", "a.b" }},
-		{"an upstream twice", func(f *File) { f.Upstreams = append(f.Upstreams, f.Upstreams[0]) }},
-		{"unused", func(f *File) {
-			f.Upstreams = append(f.Upstreams, Upstream{Name: "prices", Addresses: []string{"http://p:80"}})
-		}},
-		{"addresses", func(f *File) {
-			f.Upstreams[0].Addresses = []string{"127.0.0.1:9101", "http://u:p@h:1", "https://h:1", "ftp://h:1", "http://h", "http://h:0", "http://h:99999",
-				"http://h:1/", "http://h:1/x?y", "http://h:1?", "http://h:1#f", "http://:80", "http://[::1]:80", "http://h:1", "http://h:1", " http://h:1", "http://a_b.c:1", "http://a b:1", ""}
-		}},
-		{"no addresses", func(f *File) { f.Upstreams[0].Addresses = nil }},
-		{"the gateway itself", func(f *File) {
-			f.Upstreams[0].Addresses = []string{"http://localhost:8080", "http://[::1]:8080", "http://127.0.0.1:9901", "http://0.0.0.0:8080", "http://10.0.0.1:8080"}
-		}},
-		{"connect", func(f *File) { f.Upstreams[0].Connect = 900 * time.Millisecond }},
-		{"connect below zero", func(f *File) { f.Upstreams[0].Connect = -1 }},
-		{"the stack's", func(f *File) {
-			u := &f.Upstreams[0]
-			u.Exchange, u.Rate, u.Breaker.Slow, u.Budget.Ratio, u.Room.Target = 500*time.Millisecond, -1, 500*time.Millisecond, math.NaN(), time.Second
-		}},
-		{"failures", func(f *File) {
-			f.Upstreams[0].Failures = Failures{Status: []int{0, 404, 503, 503, 600}, Errors: []string{"conect", "oops"}}
-		}},
-		{"routes", func(f *File) { f.Routes[0] = Route{} }},
-		{"no such upstream", func(f *File) { f.Routes = append(f.Routes, Route{Match: Match{Prefix: "/"}, Upstream: "bridge-b"}) }},
-		{"methods", func(f *File) { f.Routes[0].Match.Method = "PSOT" }},
-		{"strange methods", func(f *File) { f.Routes[0].Match.Method = "CONNECT" }},
-		{"duplicate routes", func(f *File) {
-			f.Routes = append(f.Routes, f.Routes[0], Route{Match: Match{"POST", "/orders"}, Upstream: "bridge-a"}, Route{Match: Match{"", "/orders"}, Upstream: "bridge-a"})
-		}},
-		{"prefixes", func(f *File) {
-			f.Routes = nil
-			for _, p := range []string{"orders", "/a?b", "/a#b", "/a/*", "/{id}", "/a%20b", "/a b", "/a//b", "/a/../b", "/.", "/é", "/a;b", "/"} {
-				f.Routes = append(f.Routes, Route{Match: Match{"GET", p}, Upstream: "bridge-a"})
-			}
-		}},
-		{"idempotency key", func(f *File) { f.Routes[0].IdempotencyKey = "requird" }},
-		{"strange idempotency key", func(f *File) { f.Routes[0].IdempotencyKey = "yes" }},
-		{"suspicious durations", func(f *File) { f.Grace, f.Routes[0].Promise, f.Deadline.Margin = 25*time.Hour, 600, 999_999 }},
-		{"bounds", func(f *File) {
-			f.Upstreams, f.Routes, f.Trust = make([]Upstream, 1001), make([]Route, 10_001), make([]Network, 1001)
-			for i := range f.Trust {
-				f.Trust[i] = network("10.0.0.0/8")
-			}
-		}},
-		{"off", func(f *File) { f.Defences = DefencesOff }},
-	} {
+	for _, c := range spoilt {
 		f := sound()
 		c.spoil(&f)
 		fmt.Fprintf(&all, "# %s\n%s\n\n", c.name, strings.ReplaceAll(f.Validate().Error(), "\u00e9", "e'"))
