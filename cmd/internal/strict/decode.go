@@ -137,14 +137,6 @@ func (d *decoder) mapping(n *yaml.Node, t reflect.Type, v reflect.Value, path st
 	})
 }
 
-func (d *decoder) named(n *yaml.Node, path string, each func(pair)) {
-	if n.Kind != yaml.MappingNode {
-		d.fail(n, path, "is %s; write a block of names and their values", kind(n))
-		return
-	}
-	d.pairs(n, path, each)
-}
-
 // list reads the elements of a list. An empty one is not nil: it was written.
 func (d *decoder) list(n *yaml.Node, t reflect.Type, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
@@ -156,40 +148,6 @@ func (d *decoder) list(n *yaml.Node, t reflect.Type, v reflect.Value, path strin
 		below := keys.Item(path, i)
 		d.stands(below, element, element)
 		d.value(element, keys.Field{Type: t.Elem()}, v.Index(i), below)
-	}
-}
-
-// A pair is one key and its value.
-type pair struct {
-	name       string
-	path       string
-	key, value *yaml.Node
-	again      bool // the key has been there before
-}
-
-// pairs calls each for the keys of a mapping that are keys, and reports the
-// others and those that come twice.
-func (d *decoder) pairs(n *yaml.Node, path string, each func(pair)) {
-	first := make(map[string]*yaml.Node, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		p := pair{name: n.Content[i].Value, key: n.Content[i], value: n.Content[i+1]}
-		switch {
-		case p.key.ShortTag() == "!!merge":
-			d.problem(p.key, keys.Join(path, "<<"), "merge keys (<<) are not read, since what wins is easily misread; write the keys out, or give the whole block as an alias")
-			continue
-		case p.key.Kind != yaml.ScalarNode || p.key.ShortTag() == "!!null" || p.name == "":
-			d.problem(p.key, path, "a key is a plain word; this one is %s", kind(p.key))
-			continue
-		}
-		p.path = keys.Join(path, p.name)
-		if before, twice := first[p.name]; twice {
-			p.again = true
-			d.problem(p.key, p.path, "duplicate key; it stands on line %d already: did you mean another key? Keep one of the two", before.Line)
-		} else {
-			first[p.name] = p.key
-			d.stands(p.path, p.key, p.value)
-		}
-		each(p)
 	}
 }
 
@@ -219,42 +177,4 @@ func (d *decoder) fail(n *yaml.Node, path, text string, args ...any) {
 
 func (d *decoder) problem(n *yaml.Node, path, text string, args ...any) {
 	d.problems = append(d.problems, Problem{d.position(n), policy.Problem{Path: path, Text: printable(fmt.Sprintf(text, args...))}})
-}
-
-// kind names what a node is, in the words of somebody who looks at the file.
-func kind(n *yaml.Node) string {
-	if n.Kind == yaml.AliasNode {
-		return "an alias"
-	}
-	switch n.ShortTag() {
-	case "!!map":
-		return "a block"
-	case "!!seq":
-		return "a list"
-	case "!!int", "!!float":
-		return "the number " + shorten(n.Value)
-	case "!!bool":
-		return n.Value
-	case "!!null":
-		return "empty"
-	}
-	return "the text " + quote(n.Value)
-}
-
-// example is a scalar as it would stand in a list.
-func example(n *yaml.Node) string {
-	if n.Kind == yaml.ScalarNode {
-		return shorten(n.Value)
-	}
-	return "..."
-}
-
-func quote(s string) string { return fmt.Sprintf("%q", shorten(s)) }
-
-// shorten cuts a value that would fill the terminal.
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
-	}
-	return s
 }
