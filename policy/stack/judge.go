@@ -154,7 +154,7 @@ func (s *Stack) hear(id int32, o policy.Outcome) {
 		s.budget.Heard(o == policy.Success)
 	}
 	s.breaker.Settle(s.now, &sl.pass, o, ran)
-	s.lookAtBreaker()
+	s.lookAtBreaker(s.now)
 	s.counts.Outcomes[o]++
 	s.journal.settled(s.now, o, ran)
 }

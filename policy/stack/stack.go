@@ -145,6 +145,6 @@ func (s *Stack) advance(now policy.Instant) {
 		s.countSlow()
 	}
 	if s.seen != breaker.Closed { // a closed breaker moves by verdicts alone
-		s.lookAtBreaker()
+		s.lookAtBreaker(s.now)
 	}
 }

@@ -36,29 +36,30 @@ func (s *Stack) unwatch(id int32) {
 }
 
 // countSlow tells the breaker of every attempt that is past the slow threshold
-// and still unanswered, each at the moment it became known and only once.
+// and still unanswered, once, and as of the instant at which it turned slow:
+// nothing depends on how often somebody looks.
 func (s *Stack) countSlow() {
 	for s.now >= s.slowest {
-		id := s.watch.head
+		id, at := s.watch.head, s.slowest
 		s.unwatch(id)
-		s.breaker.Overdue(s.now, &s.slots[id].pass)
-		s.lookAtBreaker()
+		s.breaker.Overdue(at, &s.slots[id].pass)
+		s.lookAtBreaker(at)
 	}
 }
 
-func (s *Stack) lookAtBreaker() {
-	if s.breaker.Look(s.now) != s.seen {
-		s.breakerMoved()
+func (s *Stack) lookAtBreaker(at policy.Instant) {
+	if to := s.breaker.Look(at); to != s.seen {
+		s.breakerMoved(at, to)
 	}
 }
 
 // breakerMoved takes in a change of the breaker's state. Nobody waits behind a
 // tripped breaker.
-func (s *Stack) breakerMoved() {
-	s.seen = s.breaker.Look(s.now)
+func (s *Stack) breakerMoved(at policy.Instant, to breaker.State) {
+	s.seen = to
 	s.moves++
-	s.journal.moved(s.now, policy.Moved, int64(s.seen))
-	if s.seen == breaker.Open {
+	s.journal.moved(at, policy.Moved, int64(to))
+	if to == breaker.Open {
 		s.clearRoom()
 	}
 }
