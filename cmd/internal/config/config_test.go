@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -132,20 +133,10 @@ func TestWhatComesLaterIsRefusedByName(t *testing.T) {
 		"bridge: {", "bridge: {rate: 5, limit: adaptive, room: {window: 25ms, target: 30ms}, ",
 		"upstream: bridge", "upstream: bridge, priority: bulk").Replace(smallest) +
 		"accept: {}\ntenant: {from: \"header:X-Api-Key\"}\npriority: {}\n"
+	refused := regexp.MustCompile(`(?m)^kalan\.yaml:\d+:\d+: [a-z_.\[\]0-9]+: comes with a later version: remove the (key|block)$`)
 	got := problems(t, text)
-	for _, path := range []string{"upstreams.bridge.rate", "upstreams.bridge.limit", "upstreams.bridge.room.window", "upstreams.bridge.room.target",
-		"routes[0].priority"} {
-		if !strings.Contains(got, path+": comes with a later version: remove the key\n") {
-			t.Errorf("%s is not refused", path)
-		}
-	}
-	for _, path := range []string{"accept", "tenant", "priority"} {
-		if !strings.Contains(got+"\n", ": "+path+": comes with a later version: remove the block\n") {
-			t.Errorf("%s is not refused", path)
-		}
-	}
-	if n := strings.Count(got, "\n") + 1; n != len(unfinished) {
-		t.Errorf("%d problems for %d keys:\n%s", n, len(unfinished), got)
+	if n := len(refused.FindAllString(got, -1)); n != len(unfinished) || n != strings.Count(got, "\n")+1 {
+		t.Errorf("%d of %d keys are refused by name:\n%s", n, len(unfinished), got)
 	}
 }
 
