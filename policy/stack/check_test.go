@@ -1,0 +1,320 @@
+package stack_test
+
+import (
+	"strings"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/breaker"
+	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/policy/stack"
+)
+
+func (w *walk) fail(format string, args ...any) {
+	w.t.Helper()
+	w.t.Fatalf(format+"\n%+v\nlast verbs:\n%s", append(args, w.cfg, strings.Join(w.log[max(0, len(w.log)-60):], "\n"))...)
+}
+
+// check holds the stack to everything that is true after every verb. asked is
+// the call that was told something about itself, and need not be woken.
+func (w *walk) check(asked *stack.Call) {
+	w.t.Helper()
+	w.drain()
+	all := w.s.Attempts()
+	w.checkCounts(all)
+	w.checkGates(all)
+	w.checkWaking(all)
+	w.forget(all)
+	if wrong := w.s.Tangled(); wrong != "" {
+		w.fail("%s", wrong)
+	}
+}
+
+// drain empties Woken as a driver does before it unlocks.
+func (w *walk) drain() {
+	for t, ok := w.s.Woken(); ok; t, ok = w.s.Woken() {
+		if st := w.s.StateOf(t); st != stack.Granted && st != stack.Refused {
+			w.fail("woken while %v: %v", st, t)
+		}
+		if w.told[t] {
+			w.fail("woken twice: %v", t)
+		}
+		w.told[t] = true
+	}
+}
+
+// checkCounts: invariants 1, 2 and the counters.
+func (w *walk) checkCounts(all []stack.Attempt) {
+	shot := w.s.Snapshot(w.now)
+	n := make(map[stack.State]int)
+	reserved, untold := 0, 0
+	for _, a := range all {
+		n[a.State]++
+		if a.Reserve {
+			reserved++
+		}
+		if (a.State == stack.Running || a.State == stack.Kept) && !a.Told {
+			untold++
+		}
+	}
+	occupied := n[stack.Granted] + n[stack.Running] + n[stack.Kept]
+	var outcomes uint64
+	for _, n := range shot.Counts.Outcomes {
+		outcomes += n
+	}
+	switch {
+	case shot.InFlight != occupied:
+		w.fail("%d in flight, but slots are %v", shot.InFlight, n)
+	case occupied > shot.Limit+reserved || reserved > 1:
+		w.fail("%d in flight with a limit of %d and %d reserved", occupied, shot.Limit, reserved)
+	case w.s.Reserved() != (reserved == 1):
+		w.fail("the reserve is taken: %v, by %d", w.s.Reserved(), reserved)
+	case shot.Waiting != n[stack.Waiting] || shot.Waiting > max(w.cfg.Room.Waiting, 0):
+		w.fail("%d wait of %d places, but slots are %v", shot.Waiting, w.cfg.Room.Waiting, n)
+	case shot.Waiting > 0 && shot.InFlight < shot.Limit:
+		w.fail("%d wait while %d of %d slots are taken", shot.Waiting, shot.InFlight, shot.Limit)
+	case shot.Kept != n[stack.Kept]:
+		w.fail("the snapshot says %d kept, slots are %v", shot.Kept, n)
+	case shot.Counts.Started != uint64(w.started) || outcomes != shot.Counts.Started-uint64(untold):
+		w.fail("%d started of %d, %d outcomes, %d not known yet", shot.Counts.Started, w.started, outcomes, untold)
+	case shot.Counts.Opened != shot.Breaker.Opened:
+		w.fail("the stack saw the breaker open %d times, it did %d times", shot.Counts.Opened, shot.Breaker.Opened)
+	}
+	w.checkBudget(shot)
+}
+
+// checkBudget: what is running and what was counted is what the callers and
+// the attempts hold.
+func (w *walk) checkBudget(shot stack.Snapshot) {
+	running, calls := 0, w.first
+	for _, a := range w.attempts {
+		if a.number > 1 && w.s.StateOf(a.ticket) >= stack.Running {
+			running++
+		}
+	}
+	for _, c := range w.callers {
+		if !c.call.Over() && c.call.Attempts() > 0 && c.call.Running() == 0 {
+			running++ // decided, and waiting for its turn or its slot
+		}
+		if w.counted(c) {
+			calls++
+		}
+	}
+	if shot.Budget.Running != int64(running) {
+		w.fail("the budget counts %d running, there are %d", shot.Budget.Running, running)
+	}
+	if w.cfg.Budget.Window >= 0 {
+		return
+	}
+	cfg := w.cfg.Budget.WithDefaults()
+	if shot.Budget.Calls != int64(calls) {
+		w.fail("the budget counts %d calls, there were %d", shot.Budget.Calls, calls)
+	}
+	most := float64(max(cfg.Floor, 0)) + cfg.Ratio*float64(shot.Counts.Calls) + 1
+	if float64(shot.Counts.Retries) >= most {
+		w.fail("%d retries of %d calls, fewer than %v are allowed", shot.Counts.Retries, shot.Counts.Calls, most)
+	}
+}
+
+// counted reports whether the call's first attempt was started, or waits.
+func (w *walk) counted(c *caller) bool {
+	return c.call.Attempts() > 0 || w.s.Waits(&c.call)
+}
+
+// checkGates: invariants 6 and 9.
+func (w *walk) checkGates(all []stack.Attempt) {
+	b := w.s.Snapshot(w.now).Breaker
+	waiting, probes := 0, 0
+	for _, a := range all {
+		if a.State == stack.Waiting {
+			waiting++
+		}
+		if a.Probe && w.admitted[a.Ticket] == b.Generation {
+			probes++
+		}
+		was, known := w.before[a.Ticket]
+		if known && was.State == stack.Waiting && a.State == stack.Granted && w.s.Now() >= was.Until {
+			w.fail("granted at %v, and it waited until %v", w.s.Now(), was.Until)
+		}
+	}
+	if b.State != breaker.Closed && waiting > 0 {
+		w.fail("%d wait behind a breaker that is %v", waiting, b.State)
+	}
+	if b.ProbesOut != probes || probes > w.cfg.Breaker.Probes {
+		w.fail("the breaker counts %d probes out, there are %d of %d", b.ProbesOut, probes, w.cfg.Breaker.Probes)
+	}
+}
+
+// checkWaking: invariant 10. Who was granted or refused behind his back knows.
+func (w *walk) checkWaking(all []stack.Attempt) {
+	for _, a := range all {
+		if (a.State == stack.Granted || a.State == stack.Refused) && !w.told[a.Ticket] {
+			w.fail("%v is %v and its owner sleeps on", a.Ticket, a.State)
+		}
+	}
+}
+
+// forget drops what has ended, and remembers the rest for the next check.
+func (w *walk) forget(all []stack.Attempt) {
+	w.before = make(map[stack.Ticket]stack.Attempt)
+	for _, a := range all {
+		w.before[a.Ticket] = a
+	}
+	for t := range w.told {
+		if st := w.s.StateOf(t); st != stack.Granted && st != stack.Refused {
+			delete(w.told, t)
+		}
+	}
+	live := w.attempts[:0]
+	for _, a := range w.attempts {
+		if _, there := w.before[a.ticket]; there {
+			live = append(live, a)
+		} else if len(w.stale) < 50 {
+			w.stale = append(w.stale, a.ticket)
+		}
+	}
+	w.attempts = live
+}
+
+// judgeStep holds one answer of Next to the invariants 8 and 12.
+func (w *walk) judgeStep(c *caller, step stack.Step) {
+	now, deadline := w.s.Now(), c.call.Ask.Deadline
+	if c.done && step.Kind != stack.Done {
+		w.fail("%v after done", step.Kind)
+	}
+	switch step.Kind {
+	case stack.Done:
+		c.done = true
+		if !c.call.Over() || c.call.Running() > 0 {
+			w.fail("done, and not over, or with %d attempts of its own", c.call.Running())
+		}
+	case stack.Wait:
+		w.judgeWait(c, step)
+	case stack.Start:
+		if _, waited := w.offered[step.Ticket]; !waited {
+			w.admit(step.Ticket)
+		}
+		w.drawn = append(w.drawn, w.offered[step.Ticket])
+		w.started++
+		w.attempts = append(w.attempts, &attempt{step.Ticket, c, c.call.Attempts(), w.admitted[step.Ticket]})
+		b := w.s.Snapshot(w.now).Breaker
+		switch {
+		case now >= deadline || now >= step.Until:
+			w.fail("started at %v for a caller that left at %v", now, deadline)
+		case b.Generation != w.admitted[step.Ticket]:
+			w.fail("started in generation %d on the word of %d", b.Generation, w.admitted[step.Ticket])
+		case c.call.Attempts() > w.cfg.Retry.Attempts || c.call.Running() > 3:
+			w.fail("attempt %d of %d, %d running", c.call.Attempts(), w.cfg.Retry.Attempts, c.call.Running())
+		case step.Bound < step.Until && step.Until < deadline:
+			w.fail("presumed dead at %v, before its own limit %v", step.Bound, step.Until)
+		}
+	}
+}
+
+func (w *walk) judgeWait(c *caller, step stack.Step) {
+	now, deadline := w.s.Now(), c.call.Ask.Deadline
+	if _, known := w.offered[step.Ticket]; !known && !step.Ticket.IsZero() {
+		w.admit(step.Ticket)
+	}
+	st := w.s.StateOf(step.Ticket)
+	switch {
+	case step.Until <= now:
+		w.fail("waits until %v, and it is %v", step.Until, now)
+	case step.Until > deadline:
+		w.fail("waits until %v, beyond the deadline %v", step.Until, deadline)
+	case step.Ticket.IsZero() && c.call.Running() == 0 && step.Until >= deadline:
+		w.fail("backs off until %v, and the deadline is %v", step.Until, deadline)
+	case !step.Ticket.IsZero() && st != stack.Waiting:
+		w.fail("waits for a slot, and is %v", st)
+	}
+}
+
+func (w *walk) admit(t stack.Ticket) {
+	w.names[t] = len(w.names) + 1
+	w.admitted[t], w.offered[t] = w.s.Snapshot(w.now).Breaker.Generation, w.s.Now()
+}
+
+// askAgain: invariant 5, asking again at the same instant changes nothing.
+func (w *walk) askAgain(c *caller, first stack.Step) {
+	books := w.s.Books()
+	again := w.s.Next(w.now, &c.call)
+	w.check(&c.call)
+	if again != first {
+		w.fail("said %+v, and asked again %+v", first, again)
+	}
+	w.same(books, w.s.Books(), "asking again")
+}
+
+// booksNow returns the accounts after the time that has passed was taken in.
+func (w *walk) booksNow() stack.Books {
+	w.s.Look(w.now)
+	w.check(nil)
+	return w.s.Books()
+}
+
+func (w *walk) same(before, after stack.Books, what string) {
+	if before != after {
+		w.fail("%s changed\n%+v\ninto\n%+v", what, before, after)
+	}
+}
+
+// spentNothing: invariant 7, a refusal at once leaves everything as it was.
+func (w *walk) spentNothing(before stack.Books) { w.same(before, w.s.Books(), "a refusal") }
+
+// lateNews: invariant 9, what another generation admitted changes no field of
+// the breaker.
+func (w *walk) lateNews(a *attempt, before breaker.Snapshot) {
+	after := w.s.Books().Breaker
+	if a.generation != before.Generation && after != before {
+		w.fail("news of generation %d changed\n%+v\ninto\n%+v", a.generation, before, after)
+	}
+}
+
+// judgedAlone: Judge keeps the slot, tells the breaker of failures alone, and
+// knows whose the attempt is.
+func (w *walk) judgedAlone(a *attempt, r policy.Report, was stack.State, counts bool, before stack.Books) {
+	after := w.s.Books()
+	switch {
+	case counts != (was == stack.Running):
+		w.fail("a %v attempt was its call's: %v", was, counts)
+	case w.s.StateOf(a.ticket) != stack.Kept:
+		w.fail("judged, and %v", w.s.StateOf(a.ticket))
+	case r.Outcome != policy.Failure && before.Breaker != after.Breaker:
+		w.fail("a %v judged changed the breaker before its slot came free\n%+v\n%+v", r.Outcome, before.Breaker, after.Breaker)
+	case !counts:
+		w.same(before, after, "judging an attempt that is nobody's")
+	}
+}
+
+// finish ends everything: invariant 3.
+func (w *walk) finish() {
+	for _, c := range w.callers {
+		w.s.Cancel(w.now, &c.call)
+		w.check(&c.call)
+		w.ask(c)
+	}
+	for len(w.attempts) > 0 {
+		w.s.Free(w.now, w.attempts[0].ticket, pick(w.roll, policy.Success, policy.Failure, policy.Cut, policy.Ignored))
+		w.check(nil)
+	}
+	shot := w.s.Snapshot(w.now)
+	if all := w.s.Attempts(); len(all) > 0 || shot.InFlight > 0 || shot.Waiting > 0 || shot.Budget.Running > 0 || shot.Breaker.ProbesOut > 0 {
+		w.fail("at the end: %+v, %+v", all, shot)
+	}
+	w.finishBucket()
+}
+
+// finishBucket holds the bucket to one that only ever saw the attempts that
+// were started: no token may be lost with those that were not.
+func (w *walk) finishBucket() {
+	if w.cfg.Rate == 0 {
+		return
+	}
+	rule := bucket.NewRule(bucket.Config{Rate: w.cfg.Rate})
+	var l bucket.Level
+	for _, at := range w.drawn {
+		rule.Reserve(at, &l, 1, policy.Never)
+	}
+	if got, want := w.s.Books().Bucket.Left, rule.Left(w.s.Now(), &l); got < want-1e-6 {
+		w.fail("%v tokens are left, %v would be", got, want)
+	}
+}
