@@ -46,6 +46,16 @@ func TestDateIsReadFromAnyZone(t *testing.T) {
 	}
 }
 
+// Two digits of a year that would be more than 50 years ahead are past.
+func TestShortYear(t *testing.T) {
+	in2010 := time.Date(2010, time.March, 14, 9, 0, 0, 0, time.UTC)
+	for header, want := range map[string]bool{"Sunday, 14-Mar-60 09:00:00 GMT": true, "Wednesday, 14-Mar-68 09:00:00 GMT": false} {
+		if got, ok := pushback.RetryAfter(header, in2010); !ok || got > 0 != want {
+			t.Errorf("%q in 2010: %v, %v; want a wait: %v", header, got, ok, want)
+		}
+	}
+}
+
 // gRFC A6: negative and unreadable both mean: do not come back.
 func TestGRPC(t *testing.T) {
 	for value, want := range map[string]time.Duration{"0": 0, "25": 25 * time.Millisecond, "2147483647": 2147483647 * time.Millisecond} {

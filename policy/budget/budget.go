@@ -19,7 +19,6 @@ const unit = 1_000_000_000
 // A Budget counts the calls and the extra attempts of one dependency. It does
 // no locking. A nil Budget allows everything and counts nothing.
 type Budget struct {
-	now   policy.Instant
 	next  policy.Instant // when the next slice begins
 	width time.Duration  // of a slice; 0: everything is one slice for ever
 	share uint64         // ratio, in parts of unit

@@ -131,6 +131,23 @@ func TestFloorNeedsHalfOfTheLastTen(t *testing.T) {
 	}
 }
 
+// A mark that another budget gave out later than this one has ever been asked
+// takes nothing away here.
+func TestForeignMarkTakesNothing(t *testing.T) {
+	later := budget.New(budget.Config{Window: time.Second})
+	b := budget.New(budget.Config{Window: time.Second})
+	if _, ok := b.Retry(0); !ok {
+		t.Fatal("the floor allows one")
+	}
+	for _, give := range []func(policy.Instant, *budget.Mark){b.Undo, b.End} {
+		foreign, _ := later.Retry(500 * second)
+		give(5*second, &foreign)
+		if s := b.Snapshot(5 * second); s.Running != 1 || foreign.Held() {
+			t.Errorf("%+v, want one that still runs", s)
+		}
+	}
+}
+
 func TestNilBudgetAllowsEverything(t *testing.T) {
 	var b *budget.Budget
 	mark := b.Call(0)

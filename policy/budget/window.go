@@ -11,19 +11,18 @@ import (
 // It is small enough to be inlined: nearly every verb falls into the slice that
 // the one before fell into.
 func (b *Budget) advance(now policy.Instant) {
-	b.now = max(b.now, now)
-	if b.now >= b.next {
-		b.roll()
+	if now >= b.next {
+		b.roll(now)
 	}
 }
 
 // roll begins the slice that now falls into and forgets those that have left
 // the window by then.
-func (b *Budget) roll() {
+func (b *Budget) roll(now policy.Instant) {
 	if b.width == 0 {
 		return
 	}
-	seq := int64(time.Duration(b.now) / b.width)
+	seq := int64(time.Duration(now) / b.width)
 	for left := min(seq-b.seq, int64(len(b.ring))); left > 0; left-- {
 		b.seq++
 		b.forget(b.current())

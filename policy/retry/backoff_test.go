@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/retry"
 )
 
@@ -58,5 +59,42 @@ func TestJitterKeepsItsBounds(t *testing.T) {
 		if mean < want.mean-near || mean > want.mean+near {
 			t.Errorf("%v waits %v on average, want about %v", jitter, mean, want.mean)
 		}
+	}
+}
+
+// The waits of one call are drawn apart from each other: callers that failed
+// together and drew short once do not draw short for ever.
+func TestDrawsOfOneCallAreIndependent(t *testing.T) {
+	c := retry.Config{Factor: 1}
+	both := 0
+	const draws = 20000
+	for seed := range uint64(draws) {
+		if c.Wait(0, 0, seed) < 50*ms && c.Wait(1, 0, seed) < 50*ms {
+			both++
+		}
+	}
+	if both < draws/4*95/100 || both > draws/4*105/100 {
+		t.Errorf("%d of %d calls draw the lower half twice, want about a quarter", both, draws)
+	}
+}
+
+// Decorrelated grows from the wait before: the first is at most three times the
+// base, the second at most three times the first.
+func TestDecorrelatedGrowsFromTheWaitBefore(t *testing.T) {
+	p := retry.New(retry.Config{Attempts: 3, Base: 100 * ms, Cap: 10 * time.Second, Jitter: retry.Decorrelated})
+	var longest [2]time.Duration
+	for seed := range uint64(2000) {
+		c := p.Begin(policy.Never, seed)
+		var now policy.Instant
+		for i := range longest {
+			launch(t, p, now, &c, nil)
+			p.Settle(now, &c, failed, policy.None, nil)
+			_, at := p.Next(now, &c, nil)
+			longest[i] = max(longest[i], at.Sub(now))
+			now = at
+		}
+	}
+	if longest[0] > 300*ms || longest[0] < 290*ms || longest[1] > 900*ms || longest[1] < 800*ms {
+		t.Errorf("the longest waits are %v, want nearly 300 and 900 ms", longest)
 	}
 }

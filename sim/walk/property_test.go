@@ -100,6 +100,42 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// one returns a walk of one step a request under one configuration.
+func one(timeout time.Duration, b *budget.Config, lengths ...int) walk.Row {
+	s := lesson()
+	s.Chain, s.Share = walk.Chain{Depth: 1, Branches: 1}, 0
+	s.Regimes = []walk.Regime{{Name: "one", Cycle: cycle(lengths...)}}
+	s.Configurations = []walk.Configuration{{
+		Name: "one", Timeout: timeout, Retry: retry.Config{Attempts: 2, Jitter: retry.AtOnce}, Budget: b,
+	}}
+	return walk.Run(s).Regimes[0].Rows[0]
+}
+
+// An answer at the very end of the timeout is an answer, and one at the very
+// end of the promise is in time.
+func TestExactlyAtTheLimit(t *testing.T) {
+	if row := one(200*ms, nil, 200); row.InTime != 40 || row.Multiplier != 1 {
+		t.Errorf("%+v, want all in time", row)
+	}
+	if row := one(200*ms, nil, 201); row.Failed != 40 || row.WorstMs != 400 {
+		t.Errorf("%+v, want all failed after two timeouts", row)
+	}
+}
+
+// A budget hears of every end and every outcome, so that the production form
+// of it can be walked as well: retries leave the window once they have ended,
+// and the floor leaves with the successes.
+func TestWindowedBudgetHearsOfEveryAttempt(t *testing.T) {
+	production := &budget.Config{Ratio: 0.001, Floor: 1, Window: 100 * ms}
+	if row := one(100*ms, production, 10, 500, 10); row.BudgetBound || row.InTime != 40 {
+		t.Errorf("every third attempt hangs: %+v, want the floor to carry one retry a window", row)
+	}
+	outage := &budget.Config{Ratio: 0.001, Floor: 5, Window: time.Minute}
+	if row := one(100*ms, outage, 500); !row.BudgetBound || row.Multiplier != 41.0/40 {
+		t.Errorf("everything hangs: %+v, want the very first to be retried, and no floor", row)
+	}
+}
+
 func BenchmarkWalk(b *testing.B) {
 	s := lesson()
 	b.ReportAllocs()

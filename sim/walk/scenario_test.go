@@ -13,7 +13,7 @@ import (
 
 func TestEveryProblemAtOnce(t *testing.T) {
 	s := walk.Scenario{
-		Share: -1,
+		Share:   -1,
 		Regimes: []walk.Regime{{Cycle: []time.Duration{-1, 25 * time.Hour}}, {Name: "empty"}},
 		Configurations: []walk.Configuration{{
 			Timeout: -1, Retry: retry.Config{Attempts: -1}, Budget: &budget.Config{Ratio: -1},
