@@ -5,6 +5,7 @@ package field
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -50,4 +51,14 @@ func (c *Check) Number(path string, f, low, high float64) {
 	if !(f >= low && f <= high) { // NaN is neither
 		c.Refuse(path, "%v is out of range; write a number from %v to %v", f, low, high)
 	}
+}
+
+// Error returns the problems that are not warnings as the error of a New, with
+// what was to be made and its name, nil when there are none.
+func Error(kind, name string, problems policy.Problems) error {
+	err := problems.Err()
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s:\n%w", strings.TrimSpace(kind+" "+name), err)
 }

@@ -43,3 +43,17 @@ func TestWhatIsInRangeIsNoProblem(t *testing.T) {
 		t.Errorf("unexpected: %v", c.Problems())
 	}
 }
+
+func TestTheErrorSaysWhatWasToBeMade(t *testing.T) {
+	var c Check
+	c.Warn("grace", "is long")
+	if err := Error("cut", "ldap", c.Problems()); err != nil {
+		t.Errorf("a warning is no error: %v", err)
+	}
+	c.Refuse("limit", "is wrong")
+	for name, want := range map[string]string{"ldap": "cut ldap:\nlimit: is wrong", "": "cut:\nlimit: is wrong"} {
+		if err := Error("cut", name, c.Problems()); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
