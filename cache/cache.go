@@ -36,14 +36,14 @@ package cache
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/field"
+	"github.com/kalan-go/kalan/pause"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -76,8 +76,8 @@ func New[K comparable, V any](config Config, load func(context.Context, K) (V, e
 // NewOver returns a cache that keeps its values in store, whose bound is its
 // own business; config.Keys has no meaning then.
 func NewOver[K comparable, V any](config Config, store Store[K, V], load func(context.Context, K) (V, error)) (*Cache[K, V], error) {
-	if err := config.Validate().Err(); err != nil {
-		return nil, fmt.Errorf("cache %s:\n%w", config.Name, err)
+	if err := field.Error("cache", config.Name, config.Validate()); err != nil {
+		return nil, err
 	}
 	return &Cache[K, V]{
 		config: config.WithDefaults(), load: load, store: store,
@@ -118,8 +118,8 @@ func (c *Cache[K, V]) serve(item *Item[V], now policy.Instant) (V, error) {
 
 // await waits for the load of key, as long as ctx allows.
 func (c *Cache[K, V]) await(ctx context.Context, key K) (value V, err error) {
-	if ctx.Err() != nil {
-		return value, c.left(ctx)
+	if why := pause.Over(ctx); why != policy.None {
+		return value, c.refusal(why, context.Cause(ctx))
 	}
 	f, item := c.join(ctx, key)
 	if f == nil {
@@ -129,7 +129,7 @@ func (c *Cache[K, V]) await(ctx context.Context, key K) (value V, err error) {
 	case <-f.done:
 	case <-ctx.Done():
 		if !c.leave(f) {
-			return value, c.left(ctx)
+			return value, c.refusal(pause.Over(ctx), context.Cause(ctx))
 		}
 	}
 	if f.stale {
@@ -162,14 +162,6 @@ func (c *Cache[K, V]) Delete(key K) {
 	defer c.mu.Unlock()
 	c.forget(key)
 	c.store.Delete(key)
-}
-
-// left says why a reader stopped waiting.
-func (c *Cache[K, V]) left(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return c.refusal(policy.Expired, context.Cause(ctx))
-	}
-	return c.refusal(policy.Gone, context.Cause(ctx))
 }
 
 func (c *Cache[K, V]) refusal(why policy.Reason, cause error) error {

@@ -26,12 +26,12 @@ package cut
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/field"
+	"github.com/kalan-go/kalan/pause"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -60,8 +60,8 @@ type Stats struct {
 
 // New returns a pool. The error lists everything that is wrong with config.
 func New(config Config) (*Pool, error) {
-	if err := config.Validate().Err(); err != nil {
-		return nil, fmt.Errorf("cut %s:\n%w", config.Name, err)
+	if err := field.Error("cut", config.Name, config.Validate()); err != nil {
+		return nil, err
 	}
 	config = config.WithDefaults()
 	return &Pool{config: config, slots: make(chan struct{}, config.Workers)}, nil
@@ -78,7 +78,7 @@ func (p *Pool) Stats() Stats {
 
 // enter takes a slot, waiting for one in one of the queue's places.
 func (p *Pool) enter(ctx, caller context.Context) error {
-	if caller.Err() != nil {
+	if pause.Over(caller) != policy.None {
 		return p.refuse(caller, policy.Full)
 	}
 	select {
@@ -120,12 +120,8 @@ func (p *Pool) refuse(caller context.Context, why policy.Reason) error {
 // rejection says why a caller has no answer: his own time is up, he left, or
 // else why.
 func (p *Pool) rejection(caller context.Context, why policy.Reason) error {
-	cause := context.Cause(caller)
-	switch err := caller.Err(); {
-	case errors.Is(err, context.DeadlineExceeded):
-		why = policy.Expired
-	case err != nil:
-		why = policy.Gone
+	if over := pause.Over(caller); over != policy.None {
+		why = over
 	}
-	return &kalan.Rejection{Guard: p.config.Name, Reason: why, Cause: cause}
+	return &kalan.Rejection{Guard: p.config.Name, Reason: why, Cause: context.Cause(caller)}
 }

@@ -2,12 +2,12 @@ package pause
 
 import (
 	"context"
-	"fmt"
 	"runtime/metrics"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -48,8 +48,8 @@ type Snapshot struct {
 
 // New returns a watch. The error lists everything that is wrong with config.
 func New(config Config) (*Watch, error) {
-	if err := config.Validate().Err(); err != nil {
-		return nil, fmt.Errorf("pause:\n%w", err)
+	if err := field.Error("pause", "", config.Validate()); err != nil {
+		return nil, err
 	}
 	w := &Watch{config: config.WithDefaults(), epoch: time.Now()}
 	for i, name := range distributions {
