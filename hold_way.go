@@ -16,12 +16,16 @@ type Ask struct {
 	Weight uint8
 	// Flow is a hash of who asks, so that tenants wait in turn.
 	Flow uint32
-	// Once forbids retries: another layer owns them (F20).
+	// Hedge allows Hold with Leave to run the function a second time while the
+	// first has not answered, when Config.Retry.Hedge says when: the function
+	// must be safe to run twice at once, not only twice.
+	Hedge bool
+	// Once forbids retries and hedges: another layer owns them (F20).
 	Once bool
 }
 
 func (a Ask) ask() stack.Ask {
-	return stack.Ask{Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once}
+	return stack.Ask{Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once, Hedge: a.Hedge && !a.Once}
 }
 
 // A Way says how Hold deals with the values of one kind of call. The zero Way
@@ -112,6 +116,7 @@ func Hold[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Cont
 // hold is Hold on the caller's goroutine.
 func hold[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
 	c := call{Call: stack.Call{Ask: way.Ask.ask()}}
+	c.Ask.Hedge = false // one goroutine runs one attempt at a time
 	var last error
 	for s := g.begin(ctx, &c); ; {
 		switch s.Kind {

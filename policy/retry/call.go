@@ -16,10 +16,11 @@ type Call struct {
 	Deadline policy.Instant
 
 	seed     uint64
-	at       policy.Instant // when the next attempt is due
+	at       policy.Instant // when the next attempt, or the hedge, is due
 	last     time.Duration  // the backoff before
 	mark     budget.Mark    // of the attempt that is decided and not launched
-	attempts int
+	attempts int32
+	flying   int32 // launched and not settled
 	state    state
 	why      policy.Reason
 }
@@ -39,10 +40,20 @@ const (
 func (c *Call) Why() policy.Reason { return c.why }
 
 // Attempts returns how many attempts have been launched.
-func (c *Call) Attempts() int { return c.attempts }
+func (c *Call) Attempts() int { return int(c.attempts) }
 
 // Stopped reports whether there will be no further attempt.
 func (c *Call) Stopped() bool { return c.state == stopped }
+
+// giveUp ends a launch that came to nothing: the call with it, unless another
+// attempt is still out.
+func (c *Call) giveUp(why policy.Reason) {
+	if c.flying > 0 {
+		c.state, c.at = running, policy.Never
+		return
+	}
+	c.stop(why)
+}
 
 func (c *Call) stop(why policy.Reason) {
 	c.state, c.why = stopped, why

@@ -28,6 +28,11 @@ type Config struct {
 	Cap time.Duration `yaml:"cap"`
 	// Jitter says how the wait is spread; the zero value is Full.
 	Jitter Jitter `yaml:"jitter"`
+	// Hedge says when a call that may run twice at once launches another
+	// attempt beside one that has not answered; the zero value is never. It
+	// counts as one of Attempts. Raising the delay costs less load and cuts
+	// less of the tail.
+	Hedge Hedge `yaml:"hedge"`
 }
 
 // WithDefaults returns the configuration with its zero fields filled in.
@@ -67,6 +72,9 @@ func (c Config) Validate() policy.Problems {
 	}
 	if math.IsNaN(c.Factor) || math.IsInf(c.Factor, 0) || c.Factor < 1 {
 		wrong("factor", "%v would shorten the wait from one attempt to the next; write 1 or more, 2 is usual", c.Factor)
+	}
+	if text := c.Hedge.problem(); text != "" {
+		wrong("hedge", "%s", text)
 	}
 	if c.Jitter >= jitters {
 		wrong("jitter", "%d is not a jitter; write one of %s", uint8(c.Jitter), jitterNames)

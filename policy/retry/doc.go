@@ -44,6 +44,8 @@
 //
 // # Limits
 //
-// One attempt of a call runs at a time. A Call is 64 bytes and holds no
+// One attempt of a call runs at a time, unless HedgeAt allows another beside
+// it; then the first that succeeds, or whose failure is final, ends the call,
+// and one that fails waits for what the others say. A Call is 64 bytes and holds no
 // pointer; every method is O(1) and allocates nothing.
 package retry

@@ -42,7 +42,7 @@ func (p *Plan) Next(now policy.Instant, c *Call, b *budget.Budget) (Move, policy
 	case stopped:
 		return Stop, policy.Never
 	case running:
-		return Wait, policy.Never
+		return p.hedge(now, c, b)
 	}
 	if now >= c.Deadline {
 		p.Cancel(now, c, policy.Expired, b)
@@ -68,8 +68,9 @@ func (p *Plan) Launched(c *Call) budget.Mark {
 	}
 	m := c.mark
 	c.mark = budget.Mark{}
-	c.state = running
+	c.state, c.at = running, policy.Never
 	c.attempts++
+	c.flying++
 	return m
 }
 
@@ -80,11 +81,15 @@ func (p *Plan) Launched(c *Call) budget.Mark {
 // It may follow Launch, or Launched if the gates come after it; then the mark
 // that Launched returned is its holder's to Undo.
 func (p *Plan) Refused(now policy.Instant, c *Call, why policy.Reason, b *budget.Budget) {
-	switch c.state {
-	case running:
+	switch {
+	case c.state == running:
 		c.attempts--
-		c.stop(why)
-	case ready:
+		c.flying--
+		c.giveUp(why)
+	case c.state == ready && c.flying > 0:
+		b.Undo(now, &c.mark)
+		c.giveUp(why)
+	case c.state == ready:
 		p.Cancel(now, c, why, b)
 	}
 }
@@ -97,14 +102,22 @@ func (p *Plan) Refused(now policy.Instant, c *Call, why policy.Reason, b *budget
 // Outcomes are told to b by whoever knows of all attempts (Budget.Heard), also
 // of those that outlive their call; Settle does not do it.
 func (p *Plan) Settle(now policy.Instant, c *Call, r policy.Report, why policy.Reason, b *budget.Budget) {
-	if c.state != running {
+	if c.flying == 0 || c.state == stopped {
 		return
+	}
+	c.flying--
+	if c.state == ready { // a hedge that was allowed and comes too late
+		b.Undo(now, &c.mark)
+		c.state = running
 	}
 	if final, why := verdict(r, why); final {
 		c.stop(why)
 		return
 	}
-	if c.attempts >= p.config.Attempts {
+	switch {
+	case c.flying > 0: // its hedge may still answer
+		return
+	case int(c.attempts) >= p.config.Attempts:
 		c.stop(policy.Spent)
 		return
 	}
@@ -127,7 +140,7 @@ func verdict(r policy.Report, why policy.Reason) (bool, policy.Reason) {
 // retry decides whether the next attempt fits the deadline, the cap and the
 // budget, in this order: what cannot happen must not take from the budget.
 func (p *Plan) retry(now policy.Instant, c *Call, r policy.Report, why policy.Reason, b *budget.Budget) {
-	backoff := p.config.Wait(c.attempts-1, c.last, c.seed)
+	backoff := p.config.Wait(int(c.attempts)-1, c.last, c.seed)
 	at := now.Add(max(backoff, r.RetryAfter))
 	if at >= c.Deadline {
 		c.stop(policy.Expired)

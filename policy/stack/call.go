@@ -20,6 +20,9 @@ type Ask struct {
 	Level uint8
 	// Weight is the flow's share against other flows; 0 means 1.
 	Weight uint8
+	// Hedge allows a second attempt beside one that has not answered, when the
+	// plan has a delay for it.
+	Hedge bool
 	// Once forbids retries: another layer owns them (F20).
 	Once bool
 }

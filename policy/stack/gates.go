@@ -33,6 +33,10 @@ func (s *Stack) offer(c *Call) Step {
 		s.withdraw(id)
 		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now))
 	}
+	if c.running > 0 { // a hedge is extra load: it never waits for a slot
+		s.withdraw(id)
+		return s.refuse(c, policy.Full, 0)
+	}
 	return s.queue(c, id)
 }
 
@@ -162,9 +166,13 @@ func (s *Stack) turnAway(id int32, why policy.Reason) {
 }
 
 // refuse ends the call: the launch is undone, and no inner refusal is retried.
+// A refused hedge ends nothing: its call has an attempt out.
 func (s *Stack) refuse(c *Call, why policy.Reason, at policy.Instant) Step {
 	c.waiting = Ticket{}
 	s.plan.Refused(s.now, &c.plan, why, s.budget)
+	if c.running > 0 {
+		return Step{Kind: Wait, Until: s.overdue(c)}
+	}
 	c.retryAt = at
 	s.finish(c, why)
 	return Step{Kind: Done}
@@ -238,6 +246,9 @@ func (s *Stack) start(c *Call, id int32) Step {
 	s.watchOver(id)
 	t := s.ticket(id)
 	c.putOn(t)
+	if c.Ask.Hedge {
+		s.plan.HedgeAt(&c.plan, s.now.Add(s.hedgeDelay()))
+	}
 	n := c.plan.Attempts()
 	s.counts.Started++
 	if n > 1 {

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/bucket"
@@ -9,6 +11,7 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 // A Stack is the machine before one dependency. It is not safe for concurrent
@@ -23,6 +26,9 @@ type Stack struct {
 	reserve bool           // the reserved probe slot is taken
 	seen    breaker.State  // the breaker's state when it was last looked at
 	moves   uint32         // how often it has changed
+
+	hedge    time.Duration // the measured delay of a hedge
+	hedgedAt uint64        // sixteens of answers when it was measured
 
 	counts  Counts
 	rate    *bucket.Bucket // nil: no limit
@@ -44,6 +50,7 @@ func New(c Config) *Stack {
 		slowest: policy.Never,
 		watch:   newList(),
 		woken:   newList(),
+		hedge:   span.Max,
 		breaker: breaker.New(c.Breaker),
 		limit:   limit.New(c.Limit),
 		room:    room.New(c.Room),

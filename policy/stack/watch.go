@@ -64,6 +64,26 @@ func (s *Stack) breakerMoved(at policy.Instant, to breaker.State) {
 	}
 }
 
+// hedgeDelay is how long an attempt may stay unanswered before another is
+// launched beside it. A measured one is worked out anew every 16 answers, and
+// is never while there are too few of them.
+func (s *Stack) hedgeDelay() time.Duration {
+	h := s.cfg.Retry.Hedge
+	if h.After > 0 {
+		return h.After
+	}
+	if h.Off() {
+		return span.Max
+	}
+	if n := s.latency.Answers() / 16; n != s.hedgedAt {
+		s.hedgedAt = n
+		if d, known := s.latency.Quantile(h.Quantile); known {
+			s.hedge = d
+		}
+	}
+	return s.hedge
+}
+
 // hasty reports whether an attempt that was cut off after ran had been given
 // so little time that nothing can be said about the dependency. A caller that
 // waited twice the usual time and got nothing has seen something; so has one
