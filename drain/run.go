@@ -82,13 +82,12 @@ func (d *Drain) await(ctx context.Context, state State) error {
 	}
 }
 
-// finish begins the step of that name, and returns the function that ends it:
-// it cancels the step's context and says what was wrong, as far as that is
-// known. That the time was over is no error of the step: it has been cut, and
-// counts as that.
+// finish begins the step of that name, and returns the function that ends it: it
+// cancels the step's context, and returns what the step said if it was done. Its
+// context ends here and not by itself, so that a step which is not done when the
+// time is over has been cut, and never been just in time.
 func (d *Drain) finish(ctx context.Context, steps Steps, begin bool) (finished func() error) {
-	_, until := d.look()
-	ctx, cancel := context.WithTimeout(ctx, until.Sub(d.now()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	result := make(chan error, 1)
 	if begin {
 		go func() {
@@ -100,11 +99,9 @@ func (d *Drain) finish(ctx context.Context, steps Steps, begin bool) (finished f
 		defer cancel()
 		select {
 		case err := <-result:
-			if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
-				return err
-			}
+			return err
 		default:
+			return nil
 		}
-		return nil
 	}
 }
