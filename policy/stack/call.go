@@ -23,7 +23,7 @@ type Ask struct {
 	// Hedge allows a second attempt beside one that has not answered, when the
 	// plan has a delay for it.
 	Hedge bool
-	// Once forbids retries: another layer owns them (F20).
+	// Once forbids retries and hedges: another layer owns them (F20).
 	Once bool
 }
 
