@@ -58,6 +58,12 @@ func (s *Stack) StateOf(t Ticket) State {
 	return free
 }
 
+// Untold reports whether the breaker has still to hear of the attempt.
+func (s *Stack) Untold(t Ticket) bool {
+	sl := s.at(t)
+	return sl != nil && !sl.told
+}
+
 // Now returns the last instant seen.
 func (s *Stack) Now() policy.Instant { return s.now }
 

@@ -54,7 +54,7 @@ func TestLookingChangesNothing(t *testing.T) {
 			for range own(3) {
 				ahead := int(max(to.Sub(w.s.Now()), 0)/time.Microsecond) + 1
 				w.s.Look(min(w.s.Now().Add(time.Duration(own(ahead))*time.Microsecond), max(to, w.s.Now())))
-				w.check(nil)
+				w.check()
 			}
 		}
 	})
@@ -89,7 +89,7 @@ func (w *walk) guest(own dice) {
 	if step := w.s.Next(w.now, &g.call); step.Kind != stack.Done || g.call.Attempts() != 0 {
 		w.fail("a guest stays")
 	}
-	w.check(&g.call)
+	w.check()
 }
 
 // crowded reports whether a call that comes now is certain not to start, and

@@ -64,6 +64,7 @@ type walk struct {
 	names    map[stack.Ticket]int // in the order of admission
 	drawn    []policy.Instant     // when the started attempts took from the bucket
 	before   map[stack.Ticket]stack.Attempt
+	checks   int
 	started  int
 	first    int // calls that have had a first attempt, and are forgotten
 	log      []string
@@ -98,6 +99,7 @@ func drawConfig(roll dice) stack.Config {
 		},
 		Retry: retry.Config{
 			Attempts: 1 + roll(4), Base: pick(roll, ms, 100*ms), Jitter: retry.Jitter(roll(5)),
+			Hedge: pick(roll, retry.Hedge{}, retry.Hedge{After: 5 * ms}, retry.Hedge{Quantile: .9}),
 		},
 		Budget:  budget.Config{Ratio: pick(roll, 0, 1, .3), Floor: pick(roll, 0, -1), Window: pick[time.Duration](roll, 0, -1)},
 		Cancels: roll(3) == 0,
@@ -145,7 +147,7 @@ func (w *walk) pass() {
 	}
 	if now < w.time {
 		w.s.Look(w.time) // or it would not be backwards
-		w.check(nil)
+		w.check()
 	}
 	if w.clamp {
 		now = max(now, w.time)
@@ -158,7 +160,7 @@ func (w *walk) pass() {
 	if w.roll(4) == 0 {
 		w.say("look")
 		w.s.Look(now)
-		w.check(nil)
+		w.check()
 	}
 }
 
@@ -197,7 +199,8 @@ func (w *walk) begin() {
 	c := &caller{}
 	c.call.Ask = stack.Ask{
 		Deadline: policy.Never, Seed: uint64(w.roll(1 << 16)),
-		Level: uint8(w.roll(3)), Flow: uint32(w.roll(3)), Weight: uint8(w.roll(3)), Once: w.roll(8) == 0,
+		Level: uint8(w.roll(3)), Flow: uint32(w.roll(3)), Weight: uint8(w.roll(3)),
+		Once: w.roll(8) == 0, Hedge: w.roll(2) == 0,
 	}
 	if w.roll(2) == 0 {
 		c.call.Ask.Deadline = w.time.Add(pick(w.roll, 0, -ms, 5*ms, 50*ms, 90*ms, 100*ms, time.Second))
@@ -205,7 +208,7 @@ func (w *walk) begin() {
 	w.say("begin, deadline %v", c.call.Ask.Deadline)
 	books := w.booksNow()
 	w.s.Begin(w.now, &c.call)
-	w.check(nil)
+	w.check()
 	w.dismiss()
 	w.callers = append(w.callers, c)
 	if w.roll(5) > 0 {
@@ -238,7 +241,7 @@ func (w *walk) ask(c *caller) {
 		step := w.s.Next(w.now, &c.call)
 		w.judgeStep(c, step)
 		w.say("  %s a%d until %v, %v", [...]string{"done", "start", "wait"}[step.Kind], w.names[step.Ticket], step.Until, c.call.Why())
-		w.check(&c.call)
+		w.check()
 		if step.Kind != stack.Start {
 			w.askAgain(c, step)
 			return
@@ -280,7 +283,7 @@ func (w *walk) end(how func(*walk, *attempt, policy.Report)) {
 func (w *walk) settle(a *attempt, r policy.Report) {
 	w.say("settle a%d %v", w.names[a.ticket], r)
 	w.s.Settle(w.now, &a.owner.call, a.ticket, r)
-	w.check(nil)
+	w.check()
 }
 
 // judge judges an attempt and holds the stack to what Judge alone may do.
@@ -288,7 +291,7 @@ func (w *walk) judge(a *attempt, r policy.Report) {
 	w.say("judge a%d %v", w.names[a.ticket], r)
 	was, before := w.s.StateOf(a.ticket), w.booksNow()
 	counts := w.s.Judge(w.now, &a.owner.call, a.ticket, r)
-	w.check(nil)
+	w.check()
 	w.judgedAlone(a, r, was, counts, before)
 }
 
@@ -298,7 +301,7 @@ func (w *walk) free(a *attempt, r policy.Report) {
 	}
 	w.say("free a%d %v", w.names[a.ticket], r.Outcome)
 	w.s.Free(w.now, a.ticket, r.Outcome)
-	w.check(nil)
+	w.check()
 }
 
 func (w *walk) cancel() {
@@ -308,7 +311,7 @@ func (w *walk) cancel() {
 	c := w.callers[w.roll(len(w.callers))]
 	w.say("cancel")
 	w.s.Cancel(w.now, &c.call)
-	w.check(&c.call)
+	w.check()
 	if w.roll(2) == 0 {
 		w.ask(c)
 	}
@@ -333,7 +336,7 @@ func (w *walk) odd() {
 			w.fail("a stale ticket was judged as its call's")
 		}
 	}
-	w.check(nil)
+	w.check()
 	w.same(books, w.s.Books(), "a stale ticket")
 }
 
