@@ -31,7 +31,7 @@ func (s *Stack) offer(c *Call) Step {
 	}
 	if pass.Probe() {
 		s.withdraw(id)
-		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now))
+		return s.refuse(c, policy.Open, s.soon())
 	}
 	if c.running > 0 { // a hedge is extra load: it never waits for a slot
 		s.withdraw(id)
@@ -47,6 +47,12 @@ func (s *Stack) borrowReserve(sl *slot) bool {
 	}
 	s.reserve, sl.reserve = true, true
 	return true
+}
+
+// soon is when to come back to a breaker that has places for probes and a limit
+// that has none. The breaker's own answer would be now, which is no answer.
+func (s *Stack) soon() policy.Instant {
+	return s.now.Add(min(s.breaker.SlowAfter(), s.cfg.Breaker.Open/10))
 }
 
 // queue asks the room for a place to wait.
