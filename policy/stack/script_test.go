@@ -1,0 +1,272 @@
+package stack_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan/internal/golden"
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/stack"
+)
+
+func TestScripts(t *testing.T) {
+	golden.Scripts(t, "testdata/*.txt", func(t testing.TB) golden.Player {
+		return (&player{t: t}).tell
+	})
+}
+
+// A player tells a stack the lines of a scenario. Callers have names; their
+// attempts are numbered: a2 is the second attempt of a, a its last.
+type player struct {
+	t     testing.TB
+	s     *stack.Stack
+	names []string
+	calls map[string]*part
+}
+
+// A part is one caller's.
+type part struct {
+	call    stack.Call
+	tickets []stack.Ticket // of the attempts that were started
+	waits   stack.Ticket
+}
+
+func (p *player) tell(now policy.Instant, verb string, args []string) string {
+	answer := p.verb(now, verb, args)
+	var woken []string
+	for t, ok := p.s.Woken(); ok; t, ok = p.s.Woken() {
+		woken = append(woken, p.nameOf(t))
+	}
+	if len(woken) > 0 {
+		answer += "; wakes " + strings.Join(woken, " ")
+	}
+	return strings.TrimPrefix(answer, "; ")
+}
+
+func (p *player) verb(now policy.Instant, verb string, args []string) string {
+	switch verb {
+	case "stack":
+		p.s = stack.New(p.config(args))
+		p.names, p.calls = nil, make(map[string]*part)
+		return ""
+	case "look":
+		p.s.Look(now)
+		return p.show(now)
+	case "call":
+		return p.begin(now, args[0], args[1:])
+	}
+	c, t := p.attempt(args[0])
+	switch verb {
+	case "ask":
+		return p.ask(now, c)
+	case "cancel":
+		p.s.Cancel(now, &c.call)
+		return p.ask(now, c)
+	case "settle":
+		p.s.Settle(now, &c.call, t, p.report(args[1:]))
+		return p.ask(now, c)
+	case "judge":
+		p.s.Judge(now, &c.call, t, p.report(args[1:]))
+		return p.ask(now, c)
+	case "free":
+		p.s.Free(now, t, p.report(args[1:]).Outcome)
+		return ""
+	}
+	p.t.Fatalf("no verb %q", verb)
+	return ""
+}
+
+func (p *player) begin(now policy.Instant, name string, args []string) string {
+	c := &part{call: stack.Call{Ask: stack.Ask{Deadline: policy.Never, Seed: uint64(len(p.names))}}}
+	for key, value := range words(args) {
+		switch key {
+		case "left":
+			c.call.Ask.Deadline = now.Add(p.duration(value))
+		case "level":
+			c.call.Ask.Level = uint8(p.number(value))
+		case "once":
+			c.call.Ask.Once = true
+		case "hedge":
+			c.call.Ask.Hedge = true
+		default:
+			p.t.Fatalf("no %q in a call", key)
+		}
+	}
+	p.names, p.calls[name] = append(p.names, name), c
+	p.s.Begin(now, &c.call)
+	return p.ask(now, c)
+}
+
+// ask says all that Next has to say.
+func (p *player) ask(now policy.Instant, c *part) string {
+	var said []string
+	for {
+		switch step := p.s.Next(now, &c.call); step.Kind {
+		case stack.Start:
+			c.tickets = append(c.tickets, step.Ticket)
+			said = append(said, fmt.Sprintf("starts, until %v, bound %v", step.Until, step.Bound))
+			continue
+		case stack.Wait:
+			c.waits = step.Ticket
+			if c.call.Running() == 0 {
+				said = append(said, fmt.Sprintf("waits until %v", step.Until))
+			} else if len(said) == 0 {
+				said = append(said, fmt.Sprintf("runs until %v", step.Until))
+			}
+		default:
+			said = append(said, p.done(now, c))
+		}
+		return strings.Join(said, ", ")
+	}
+}
+
+func (p *player) done(now policy.Instant, c *part) string {
+	said := "done"
+	if why := c.call.Why(); why != policy.None {
+		said = why.String()
+	}
+	if c.call.TimedOut() {
+		said += " (timed out)"
+	}
+	if at := c.call.RetryAt(); at > 0 {
+		said += fmt.Sprintf(", back in %v", at.Sub(now).Round(time.Millisecond))
+	}
+	return said
+}
+
+// show says how things stand.
+func (p *player) show(now policy.Instant) string {
+	shot := p.s.Snapshot(now)
+	b := shot.Breaker
+	return fmt.Sprintf("%d of %d slots, %d kept, %d wait; %v, %d calls %d failed %d slow, score %d, %d probes; %d retries",
+		shot.InFlight, shot.Limit, shot.Kept, shot.Waiting, b.State, b.Calls, b.Failures, b.Slow, b.Score, b.ProbesOut, shot.Budget.Running)
+}
+
+func (p *player) attempt(name string) (*part, stack.Ticket) {
+	if c := p.calls[name]; c != nil {
+		if len(c.tickets) == 0 {
+			return c, c.waits
+		}
+		return c, c.tickets[len(c.tickets)-1]
+	}
+	who := strings.TrimRight(name, "0123456789")
+	if c := p.calls[who]; c != nil {
+		return c, c.tickets[p.number(strings.TrimPrefix(name, who))-1]
+	}
+	p.t.Fatalf("nobody is called %q", name)
+	return nil, stack.Ticket{}
+}
+
+func (p *player) nameOf(t stack.Ticket) string {
+	for _, name := range p.names {
+		if p.calls[name].waits == t {
+			return name
+		}
+	}
+	return "nobody"
+}
+
+func (p *player) report(args []string) policy.Report {
+	var r policy.Report
+	for key, value := range words(args) {
+		switch key {
+		case "success":
+			r.Outcome = policy.Success
+		case "failure":
+			r.Outcome = policy.Failure
+		case "cut":
+			r.Outcome = policy.Cut
+		case "ignored":
+		case "final":
+			r.Final = true
+		case "after":
+			r.RetryAfter = p.duration(value)
+		default:
+			p.t.Fatalf("no %q in a report", key)
+		}
+	}
+	return r
+}
+
+// config reads the figures of a stack; what is left out has its default.
+func (p *player) config(args []string) stack.Config {
+	c := stack.Config{Limit: limit.Fixed(25)}
+	for key, value := range words(args) {
+		switch key {
+		case "limit":
+			c.Limit = limit.Fixed(p.number(value))
+		case "rate":
+			c.Rate = float64(p.number(value))
+		case "waiting":
+			c.Room.Waiting = p.number(value)
+		case "calls":
+			c.Breaker.Calls = p.number(value)
+		case "probes":
+			c.Breaker.Probes = p.number(value)
+		case "attempts":
+			c.Retry.Attempts = p.number(value)
+		case "floor":
+			c.Budget.Floor = p.number(value)
+		case "cancels":
+			c.Cancels = true
+		case "jitter":
+			if err := c.Retry.Jitter.UnmarshalText([]byte(value)); err != nil {
+				p.t.Fatal(err)
+			}
+		default:
+			*p.time(&c, key) = p.duration(value)
+		}
+	}
+	return c
+}
+
+func (p *player) time(c *stack.Config, key string) *time.Duration {
+	switch key {
+	case "exchange":
+		return &c.Exchange
+	case "checkout":
+		return &c.Checkout
+	case "slow":
+		return &c.Breaker.Slow
+	case "open":
+		return &c.Breaker.Open
+	case "base":
+		return &c.Retry.Base
+	case "hedge":
+		return &c.Retry.Hedge.After
+	}
+	p.t.Fatalf("no %q in a stack", key)
+	return nil
+}
+
+// words splits "key=value" and "key".
+func words(args []string) func(func(string, string) bool) {
+	return func(yield func(string, string) bool) {
+		for _, arg := range args {
+			key, value, _ := strings.Cut(arg, "=")
+			if !yield(key, value) {
+				return
+			}
+		}
+	}
+}
+
+func (p *player) number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+func (p *player) duration(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return d
+}
