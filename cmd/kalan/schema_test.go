@@ -35,6 +35,7 @@ var forms = map[reflect.Type]schema.Node{
 	reflect.TypeFor[span.Range]():     {"type": "string", "pattern": `^[0-9.]+[a-zµ]+[0-9.a-zµ]*(-[0-9.]+[a-zµ]+[0-9.a-zµ]*)?$`},
 	reflect.TypeFor[limit.Config]():   {"anyOf": []any{schema.Node{"type": "integer", "minimum": 1}, schema.Node{"enum": []string{"adaptive", "none"}}}},
 	reflect.TypeFor[breaker.Mode]():   {"enum": []string{"auto", "open", "closed", "disabled", "observe"}},
+	reflect.TypeFor[retry.Hedge]():    {"type": "string", "pattern": `^(off|p[0-9.]+|[0-9.]+[a-zµ]+[0-9.a-zµ]*)$`},
 	reflect.TypeFor[retry.Jitter]():   {"enum": []string{"full", "equal", "decorrelated", "constant", "at_once"}},
 }
 
@@ -46,6 +47,11 @@ routes: [{match: /, upstream: bridge}]
 
 func makeSchema(t *testing.T) []byte {
 	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%v: add it to forms in this file", r)
+		}
+	}()
 	notes, err := schema.ReadNotes(filepath.Join("..", ".."), "github.com/kalan-go/kalan", []string{
 		".", "policy/stack", "policy/room", "policy/breaker", "policy/retry", "policy/budget", "policy/limit"})
 	if err != nil {

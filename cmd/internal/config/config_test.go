@@ -119,7 +119,7 @@ func TestAnExplicitNoneIsNoDefault(t *testing.T) {
 }
 
 func TestAZeroThatADefaultWouldReplaceIsRefused(t *testing.T) {
-	text := strings.Replace(smallest, "bridge: {", "bridge: {exchange: 0, rate: 0, room: {waiting: 0}, breaker: {failure_rate: 0, mode: auto}, retry: {attempts: 0}, ", 1)
+	text := strings.Replace(smallest, "bridge: {", "bridge: {exchange: 0, rate: 0, room: {waiting: 0}, breaker: {failure_rate: 0, mode: auto}, retry: {attempts: 0, hedge: off}, ", 1)
 	want := `kalan.yaml:2:22: upstreams.bridge.exchange: 0 is not possible here and would mean the default, 800ms; write that or another value, or remove the key
 kalan.yaml:2:78: upstreams.bridge.breaker.failure_rate: 0 is not possible here and would mean the default, 0.5; write that or another value, or remove the key
 kalan.yaml:2:112: upstreams.bridge.retry.attempts: 0 is not possible here and would mean the default, 2; write that or another value, or remove the key`
@@ -130,7 +130,7 @@ kalan.yaml:2:112: upstreams.bridge.retry.attempts: 0 is not possible here and wo
 
 func TestWhatComesLaterIsRefusedByName(t *testing.T) {
 	text := strings.NewReplacer(
-		"bridge: {", "bridge: {rate: 5, limit: adaptive, room: {window: 25ms, target: 30ms}, ",
+		"bridge: {", "bridge: {rate: 5, limit: adaptive, room: {window: 25ms, target: 30ms}, retry: {hedge: p95}, ",
 		"upstream: bridge", "upstream: bridge, priority: bulk").Replace(smallest) +
 		"accept: {}\ntenant: {from: \"header:X-Api-Key\"}\npriority: {}\n"
 	refused := regexp.MustCompile(`(?m)^kalan\.yaml:\d+:\d+: [a-z_.\[\]0-9]+: comes with a later version: remove the (key|block)$`)

@@ -21,6 +21,7 @@ var unfinished = []string{
 	"upstreams.<name>.limit", // only `adaptive`; with it goes defaultLimit of package kalan
 	"upstreams.<name>.room.window",
 	"upstreams.<name>.room.target",
+	"upstreams.<name>.retry.hedge",
 }
 
 // forms are what the paths of unfinished keys look like.
@@ -45,11 +46,10 @@ func later(doc *strict.Doc) policy.Problems {
 	return found
 }
 
-// passes reports whether a value asks for nothing that is missing. A rate of 0
-// is no rate; of the limits only `adaptive`, the zero value, is unfinished.
+// passes reports whether a value asks for nothing that is missing: no rate, no
+// hedging. Of the limits it is the other way round; `adaptive` is the zero value.
 func passes(doc *strict.Doc, path string) bool {
-	return strings.HasSuffix(path, ".rate") && doc.WrittenZero(path) ||
-		strings.HasSuffix(path, ".limit") && !doc.WrittenZero(path)
+	return doc.WrittenZero(path) != strings.HasSuffix(path, ".limit")
 }
 
 // noun is what stands at the path, as the reader sees it.
