@@ -20,12 +20,19 @@ type Ask struct {
 	// first has not answered, when Config.Retry.Hedge says when: the function
 	// must be safe to run twice at once, not only twice.
 	Hedge bool
+	// Unsafe says that doing it twice may do it twice. An attempt that ran out
+	// of time is then followed by no other; what Judge calls a failure that is
+	// not Final, because nothing was sent, still may be.
+	Unsafe bool
 	// Once forbids retries and hedges: another layer owns them (F20).
 	Once bool
 }
 
 func (a Ask) ask() stack.Ask {
-	return stack.Ask{Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once, Hedge: a.Hedge && !a.Once}
+	return stack.Ask{
+		Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once,
+		Unsafe: a.Unsafe, Hedge: a.Hedge && !a.Unsafe,
+	}
 }
 
 // A Way says how Hold deals with the values of one kind of call. The zero Way

@@ -23,6 +23,10 @@ type Ask struct {
 	// Hedge allows a second attempt beside one that has not answered, when the
 	// plan has a delay for it.
 	Hedge bool
+	// Unsafe says that doing it twice may do it twice: an attempt that its time
+	// limit ended is followed by no other, since the work may have been done
+	// (O-17). What a Report says was never sent may still be repeated.
+	Unsafe bool
 	// Once forbids retries and hedges: another layer owns them (F20).
 	Once bool
 }

@@ -58,7 +58,7 @@ func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
 	if c.over {
 		return
 	}
-	r.Final = r.Final || c.Ask.Once
+	r.Final = r.Final || c.Ask.Once || c.Ask.Unsafe && why == policy.Timeout
 	s.plan.Settle(s.now, &c.plan, r, why, s.budget)
 	if c.plan.Stopped() {
 		s.outrun(c)
