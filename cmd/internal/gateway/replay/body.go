@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-var (
-	errLeft  = errors.New("replay: this attempt is over")
-	errBegun = errors.New("replay: the beginning of the body is not kept any more")
-)
+// ErrLeft is what a reader says when its attempt is over.
+var ErrLeft = errors.New("replay: this attempt is over")
+
+var errBegun = errors.New("replay: the beginning of the body is not kept any more")
 
 // A Body is a request's body. Its methods may be called from any goroutine.
 type Body struct {
@@ -83,25 +83,29 @@ func (b *Body) Broken() error {
 	return b.end
 }
 
-// Leave ends the running attempt's reader and reports whether another attempt
-// could be given the same bytes.
-func (b *Body) Leave() bool {
+// Leave ends the reader of an attempt that is over, if it is still the running
+// one's, and reports whether another attempt could be given the same bytes. A
+// nil reader is whichever runs.
+func (b *Body) Leave(of io.ReadCloser) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.current = nil
+	if of == nil || of == io.ReadCloser(b.current) {
+		b.current = nil
+	}
 	return !b.lost && (b.end == nil || b.end == io.EOF)
 }
 
-// Close ends the running attempt's reader and closes the real body, once. When
-// somebody waits for the sender at this moment, wake is called first: it has
-// to make that read return.
-func (b *Body) Close(wake func()) error {
-	b.Leave()
-	if !b.turn.TryLock() {
-		wake()
-		b.turn.Lock()
-	}
+// Wait returns when nobody reads from the real body any more; after Leave
+// nobody begins to. The owner makes a read that waits for the sender return.
+func (b *Body) Wait() {
+	b.turn.Lock()
 	defer b.turn.Unlock()
+}
+
+// Close ends the running attempt's reader and closes the real body, once. Wait
+// first.
+func (b *Body) Close() error {
+	b.Leave(nil)
 	var err error
 	b.shut.Do(func() { err = b.src.Close() })
 	return err

@@ -20,10 +20,27 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // sent is a body that counts how often it is closed.
 type sent struct {
 	io.Reader
-	closed atomic.Int32
+	closed  atomic.Int32
+	reading atomic.Bool
+	begun   chan struct{} // closed when somebody reads, unless nil
 }
 
-func (s *sent) Close() error { s.closed.Add(1); return nil }
+func (s *sent) Read(p []byte) (int, error) {
+	s.reading.Store(true)
+	defer s.reading.Store(false)
+	if s.begun != nil {
+		close(s.begun)
+	}
+	return s.Reader.Read(p)
+}
+
+func (s *sent) Close() error {
+	if s.reading.Load() {
+		return errors.New("closed while somebody reads")
+	}
+	s.closed.Add(1)
+	return nil
+}
 
 func text(n int) string {
 	draw := rand.New(rand.NewPCG(1, uint64(n)))
@@ -43,8 +60,6 @@ func read(t testing.TB, r io.Reader) string {
 	return string(all)
 }
 
-func awake() {}
-
 // TestEachAttemptReadsTheSameBytes is the heart of O-16: the transport closes
 // what it was given, unread or half read.
 func TestEachAttemptReadsTheSameBytes(t *testing.T) {
@@ -61,8 +76,8 @@ func TestEachAttemptReadsTheSameBytes(t *testing.T) {
 		if got := read(t, b.Attempt(nil)); got != text(size) || !b.Whole() {
 			t.Errorf("%d bytes: the fourth attempt read %d others", size, len(got))
 		}
-		b.Close(awake)
-		b.Close(awake)
+		b.Close()
+		b.Close()
 		if n := src.closed.Load(); n != 1 {
 			t.Errorf("closed %d times", n)
 		}
@@ -73,17 +88,26 @@ func TestWhatOutgrowsTheCapCannotBeRepeated(t *testing.T) {
 	b := New(&sent{Reader: strings.NewReader(text(5000))}, 4096)
 	first := b.Attempt(nil)
 	io.CopyN(io.Discard, first, 4000)
-	if !b.Leave() {
+	if !b.Leave(nil) {
 		t.Error("4,000 of 4,096 bytes are not kept")
 	}
 	if got := read(t, b.Attempt(nil)); got != text(5000) {
 		t.Errorf("the second attempt read %d bytes", len(got))
 	}
-	if b.Leave() || b.Whole() || !b.Ended() {
+	if b.Leave(nil) || b.Whole() || !b.Ended() {
 		t.Error("5,000 of 4,096 bytes are kept")
 	}
 	if _, err := b.Attempt(nil).Read(make([]byte, 1)); !errors.Is(err, errBegun) {
 		t.Errorf("the third attempt begins in the middle: %v", err)
+	}
+}
+
+func TestALateAttemptDoesNotEndItsSuccessor(t *testing.T) {
+	b := New(&sent{Reader: strings.NewReader("hello")}, 16)
+	late := b.Attempt(nil)
+	next := b.Attempt(nil)
+	if !b.Leave(late) || read(t, next) != "hello" {
+		t.Error("the late attempt took its successor's body")
 	}
 }
 
@@ -97,7 +121,7 @@ func TestLoad(t *testing.T) {
 		t.Error("a loaded body is not read again")
 	}
 	short := New(&sent{Reader: strings.NewReader("hell")}, 16)
-	if err := short.Load(5); err != io.ErrUnexpectedEOF || short.Broken() != err || short.Leave() {
+	if err := short.Load(5); err != io.ErrUnexpectedEOF || short.Broken() != err || short.Leave(nil) {
 		t.Errorf("a body that is too short: %v, broken %v", err, short.Broken())
 	}
 }
@@ -106,7 +130,7 @@ func TestTheSenderIsAtFaultWhenItsBodyBreaks(t *testing.T) {
 	broke := errors.New("reset by peer")
 	b := New(&sent{Reader: io.MultiReader(strings.NewReader("he"), iotest.ErrReader(broke))}, 16)
 	got, err := io.ReadAll(b.Attempt(nil))
-	if string(got) != "he" || err != broke || b.Broken() != broke || b.Leave() {
+	if string(got) != "he" || err != broke || b.Broken() != broke || b.Leave(nil) {
 		t.Errorf("%q, %v, broken %v", got, err, b.Broken())
 	}
 }
@@ -135,42 +159,45 @@ func TestWhatALateReaderGetsBelongsToItsSuccessor(t *testing.T) {
 			answers <- err
 		}()
 		synctest.Wait()
-		if !b.Leave() {
+		if !b.Leave(nil) {
 			t.Fatal("nothing was read, and yet it cannot be repeated")
 		}
 		next := b.Attempt(nil)
 		go io.WriteString(sender, "hello, you")
-		if err := <-answers; err != errLeft {
+		if err := <-answers; err != ErrLeft {
 			t.Errorf("the late reader: %v", err)
 		}
 		go sender.Close()
 		if got := read(t, next); got != "hello, you" {
 			t.Errorf("its successor read %q", got)
 		}
-		b.Close(awake)
+		b.Close()
 	})
 }
 
-func TestCloseWakesWhoeverReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pipe, sender := io.Pipe()
-		src := &sent{Reader: pipe}
-		b := New(src, 4)
-		r, answers := b.Attempt(nil), make(chan error)
-		go func() {
-			_, err := r.Read(make([]byte, 100))
-			answers <- err
-		}()
-		synctest.Wait()
-		closed := make(chan error)
-		go func() { closed <- b.Close(func() { sender.CloseWithError(io.ErrClosedPipe) }) }()
-		if err := <-answers; err != errLeft {
-			t.Errorf("the reader: %v", err)
-		}
-		if err := <-closed; err != nil || src.closed.Load() != 1 {
-			t.Errorf("%v, closed %d times", err, src.closed.Load())
-		}
-	})
+func TestTheOwnerWaitsForWhoeverReads(t *testing.T) {
+	pipe, sender := io.Pipe()
+	src := &sent{Reader: pipe, begun: make(chan struct{})}
+	b := New(src, 4)
+	r, answers := b.Attempt(nil), make(chan error)
+	go func() {
+		_, err := r.Read(make([]byte, 100))
+		answers <- err
+	}()
+	<-src.begun
+	b.Leave(nil)
+	closed := make(chan error)
+	go func() {
+		b.Wait()
+		closed <- b.Close()
+	}()
+	go sender.CloseWithError(io.ErrClosedPipe)
+	if err := <-answers; err != ErrLeft {
+		t.Errorf("the reader: %v", err)
+	}
+	if err := <-closed; err != nil || src.closed.Load() != 1 {
+		t.Errorf("%v, closed %d times", err, src.closed.Load())
+	}
 }
 
 // TestAnyAttemptsReadThePrefix: whatever earlier attempts read, a later one
@@ -180,7 +207,7 @@ func TestAnyAttemptsReadThePrefix(t *testing.T) {
 		size, most := rapid.IntRange(0, 300).Draw(rt, "size"), rapid.IntRange(0, 300).Draw(rt, "most")
 		b := New(&sent{Reader: iotest.HalfReader(strings.NewReader(text(size)))}, most)
 		for range rapid.IntRange(1, 5).Draw(rt, "attempts") {
-			again := b.Leave()
+			again := b.Leave(nil)
 			r := b.Attempt(nil)
 			want := rapid.IntRange(0, 400).Draw(rt, "read")
 			got, err := io.ReadAll(io.LimitReader(r, int64(want)))

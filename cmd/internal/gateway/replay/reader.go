@@ -32,7 +32,7 @@ func (r *reader) recall(p []byte) (n int, waits bool, err error) {
 	defer b.mu.Unlock()
 	switch {
 	case b.current != r:
-		return 0, false, errLeft
+		return 0, false, ErrLeft
 	case r.at < len(b.kept):
 		n = copy(p, b.kept[r.at:])
 		r.at += n
@@ -58,7 +58,7 @@ func (r *reader) fetch(p []byte) (int, error) {
 	r.keep(p[:n])
 	switch {
 	case b.current != r:
-		return 0, errLeft
+		return 0, ErrLeft
 	case n > 0 && err != nil && err != io.EOF:
 		err = nil // the bytes first, what broke with the next call
 	}

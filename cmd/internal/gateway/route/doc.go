@@ -1,11 +1,11 @@
 // Package route finds the route of a request by its method and path, for the
 // gateway.
 //
-// A pattern is a path prefix with an optional method before it: "/prices/",
-// "POST /orders/". Prefixes match whole segments, and a slash at the end makes
-// no difference: "/orders/" takes /orders and /orders/7, and not /orders7. The
-// longest prefix wins; among equal ones the pattern that names the method.
-// GET takes HEAD too, where no pattern names HEAD.
+// A pattern is a path prefix and perhaps a method, as kalan.Match has it.
+// Prefixes match whole segments: "/orders" takes /orders and /orders/7, and
+// not /orders7; "/orders/" takes /orders/ and what is below it. The longest
+// prefix wins; among equal ones the pattern that names the method. GET takes
+// HEAD too, where no pattern names HEAD.
 //
 // # Paths that two readers understand differently
 //

@@ -153,5 +153,8 @@ func generous(raw string) (string, bool) {
 		segments[i], _, _ = strings.Cut(segment, ";")
 	}
 	segments = slices.DeleteFunc(segments, func(s string) bool { return s == "" })
+	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, "\\") {
+		segments = append(segments, "")
+	}
 	return resolve("/" + strings.Join(segments, "/"))
 }

@@ -14,27 +14,8 @@ type Pattern struct {
 	Method, Prefix string
 }
 
-// Parse reads "/prices/" or "POST /orders/".
-func Parse(text string) (Pattern, error) {
-	method, prefix, named := strings.Cut(text, " ")
-	if !named {
-		method, prefix = "", text
-	}
-	switch {
-	case !strings.HasPrefix(prefix, "/"):
-		return Pattern{}, fmt.Errorf(`%q has no path; write a prefix such as "/prices/", or "POST /orders/"`, text)
-	case named && (method == "" || method != strings.ToUpper(method)):
-		return Pattern{}, fmt.Errorf(`%q does not begin with a method; write it in capitals, such as "POST %s"`, text, prefix)
-	case strings.ContainsAny(prefix, "%;\\? #") || strings.Contains(prefix, "//") || hasDots(prefix):
-		return Pattern{}, fmt.Errorf(`%q is not a plain path; write segments without escapes, dots, queries and empty parts`, text)
-	}
-	return Pattern{method, strings.TrimRight(prefix, "/")}, nil
-}
-
-// String writes the pattern as Parse reads it.
-func (p Pattern) String() string {
-	return strings.TrimPrefix(p.Method+" "+p.Prefix+"/", " ")
-}
+// String writes the pattern as the configuration does.
+func (p Pattern) String() string { return strings.TrimSpace(p.Method + " " + p.Prefix) }
 
 // A Table finds routes. It is built once and then only read, by any number of
 // goroutines.
@@ -72,26 +53,33 @@ const wrongMethod = -2
 // None, or wrongMethod.
 func (t *Table) find(method, path string) int {
 	found := None
-	for prefix := t.cut(path); ; {
-		if byMethod, ok := t.prefixes[prefix]; ok {
-			if i, ok := byMethod.lookup(method); ok {
-				return i
-			}
-			found = wrongMethod
+	for prefix := t.cut(path); prefix != ""; prefix = shorter(prefix) {
+		byMethod, ok := t.prefixes[prefix]
+		if !ok {
+			continue
 		}
-		slash := strings.LastIndexByte(prefix, '/')
-		if slash < 0 {
-			return found
+		if i, ok := byMethod.lookup(method); ok {
+			return i
 		}
-		prefix = prefix[:slash]
+		found = wrongMethod
 	}
+	return found
+}
+
+// shorter returns the next shorter prefix at the border of a segment: without
+// the slash at the end, or up to the last one.
+func shorter(prefix string) string {
+	if bare, ok := strings.CutSuffix(prefix, "/"); ok {
+		return bare
+	}
+	return prefix[:strings.LastIndexByte(prefix, '/')+1]
 }
 
 // allowed lists the methods that the path takes.
 func (t *Table) allowed(path string) string {
 	var names []string
 	for prefix, byMethod := range t.prefixes {
-		if path == prefix || strings.HasPrefix(path, prefix+"/") {
+		if path == prefix || strings.HasPrefix(path, strings.TrimSuffix(prefix, "/")+"/") {
 			names = slices.AppendSeq(names, maps.Keys(byMethod))
 		}
 	}
@@ -109,7 +97,7 @@ func (t *Table) cut(path string) string {
 			continue
 		}
 		if slashes++; slashes > t.deepest {
-			return path[:i]
+			return path[:i+1]
 		}
 	}
 	return path

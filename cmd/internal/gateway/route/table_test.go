@@ -12,10 +12,11 @@ func table(t testing.TB, patterns ...string) *Table {
 	t.Helper()
 	parsed := make([]Pattern, len(patterns))
 	for i, text := range patterns {
-		var err error
-		if parsed[i], err = Parse(text); err != nil {
-			t.Fatal(err)
+		method, prefix, named := strings.Cut(text, " ")
+		if !named {
+			method, prefix = "", text
 		}
+		parsed[i] = Pattern{method, prefix}
 	}
 	built, err := New(parsed)
 	if err != nil {
@@ -43,19 +44,22 @@ func TestFind(t *testing.T) {
 	}{
 		{"GET", "/", 0},
 		{"GET", "/anything", 0},
-		{"GET", "/prices", 1},
+		{"GET", "/prices", 0}, // "/prices/" takes what is below it
 		{"GET", "/prices/", 1},
 		{"PATCH", "/prices/eur/7?at=now", 1},
 		{"GET", "/prices7", 0},
-		{"POST", "/orders", 2},
 		{"POST", "/orders/", 2},
+		{"POST", "/orders//", 2},
 		{"GET", "/orders/7", 3},
 		{"HEAD", "/orders/7", 3},
 		{"DELETE", "/orders/7", 0}, // the next shorter prefix takes it
 		{"POST", "/orders/archive/7", 4},
 		{"GET", "/orders/archive", 4},
 		{"GET", "/orders/archived", 3},
+		{"GET", "/orders/archive/", 4},
 		{"PUT", "/admin", 5},
+		{"PUT", "/admin/", 5},
+		{"PUT", "/admins", 0},
 		{"GET", strings.Repeat("/a", 4000), 0},
 	} {
 		if got, _, err := routes.Find(c.method, target(t, c.path)); err != nil || got != c.want {
@@ -81,12 +85,7 @@ func TestNoRoute(t *testing.T) {
 	}
 }
 
-func TestPatternsAreRefused(t *testing.T) {
-	for _, text := range []string{"", "orders", "POST", "POST orders/", "post /orders", " /orders", "/a/../b", "/a%2fb", "/a//b", "/a?b", "/a;b", "/a b"} {
-		if p, err := Parse(text); err == nil {
-			t.Errorf("%q is read as %q", text, p)
-		}
-	}
+func TestTwoRoutesForTheSameRequestsAreRefused(t *testing.T) {
 	if _, err := New([]Pattern{{"", "/a"}, {"", "/a"}}); err == nil {
 		t.Error("two routes for the same requests are taken")
 	}
@@ -95,7 +94,7 @@ func TestPatternsAreRefused(t *testing.T) {
 // TestPathsCannotBeSmuggled sends what has reached another route than the one
 // checked on real servers.
 func TestPathsCannotBeSmuggled(t *testing.T) {
-	routes := table(t, "/prices/", "/orders/", "/orders/archive")
+	routes := table(t, "/prices", "/orders", "/orders/archive")
 	for _, path := range []string{
 		"/prices/..%2forders/1", "/prices/..%2Forders", "/prices/%2e%2e%2forders/1", "/prices/..%5corders/1", "/prices/..\\orders/1",
 		"/prices/%252e%252e%252forders/1", "/prices/..;/orders/1", "/prices/..;x=y/orders/1", "/prices/%2e%2e;/orders/1",

@@ -48,18 +48,24 @@ func Response(dst, src http.Header) {
 }
 
 // Trailers copies to dst the trailers of a message that may be passed on,
-// announced or not, each name after prefix. Fields that frame or route a
-// message are no trailers (RFC 9110, 6.5.1), and a client must not get past
-// the rules for headers by sending its header last.
+// announced or not, each name after prefix.
 func Trailers(dst, src http.Header, prefix string) {
 	for name, values := range src {
-		switch {
-		case len(values) == 0 || endsHere(name) || claimsOrigin(name):
-		case name == "Content-Length" || name == "Host" || name == "Content-Type" || name == "Content-Encoding":
-		default:
+		if len(values) > 0 && mayTrail(name) {
 			dst[prefix+name] = values
 		}
 	}
+}
+
+// mayTrail reports whether a field may come after the body. Fields that frame
+// or route a message may not (RFC 9110, 6.5.1), and a client must not get past
+// the rules for headers by sending its header last.
+func mayTrail(name string) bool {
+	switch name {
+	case "Content-Length", "Content-Type", "Content-Encoding", "Content-Range", "Host":
+		return false
+	}
+	return !endsHere(name) && !claimsOrigin(name)
 }
 
 // WantsUpgrade reports whether a request asks to leave HTTP/1.1 on its
@@ -80,4 +86,22 @@ func WantsUpgrade(h http.Header) (protocol string, wants bool) {
 		named = named || strings.EqualFold(token, "Upgrade")
 	})
 	return protocol, named && protocol != ""
+}
+
+// Announced copies to dst the names of trailers that a message has announced
+// and that may be passed on.
+func Announced(dst, src http.Header) {
+	for name := range src {
+		if isToken(name) && mayTrail(name) {
+			dst[name] = nil
+		}
+	}
+}
+
+// isToken reports whether a name is one (RFC 9110, 5.6.2). net/http does not
+// ask that of an announced trailer, and refuses to send one that is none.
+func isToken(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(c rune) bool {
+		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	}) < 0
 }

@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/cmd/internal/gateway/replay"
+	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/policy/deadline"
+)
+
+// A reply is what one attempt came back with.
+type reply struct {
+	*http.Response
+	sent                   io.ReadCloser // the request's body as this attempt reads it
+	until                  time.Time     // when its last byte is due; zero: never
+	began, asked, answered time.Duration // on the gateway's clock
+}
+
+var (
+	errTooLate  = errors.New("what remains of the time is too short for another attempt")
+	errSwitched = errors.New("the upstream switched protocols without being asked to")
+)
+
+// mostDrained is how much of an answer is read that nobody waits for.
+const mostDrained = 256 << 10
+
+// attempt forwards the request once. It runs on a goroutine of its own and may
+// outlive the handler: it touches nothing that the handler changes.
+func (x *exchange) attempt(ctx context.Context) (reply, error) {
+	answer := reply{began: x.g.now()}
+	if !x.join() {
+		return answer, replay.ErrLeft // everybody left before it began
+	}
+	defer x.leave()
+	this := kalan.AttemptOf(ctx)
+	x.tries.Add(1)
+	out, err := x.outgoing(ctx, this.Number)
+	if err != nil {
+		return answer, err
+	}
+	answer.sent, answer.asked = out.Body, x.g.now()
+	answer.Response, err = x.target.transport.RoundTrip(out)
+	answer.answered, answer.until = x.g.now(), this.Until
+	switch {
+	case err != nil:
+		return answer, err
+	case answer.StatusCode < http.StatusOK:
+		answer.Body.Close()
+		return answer, errSwitched
+	case x.unwanted(this.Until):
+		// The slot is the upstream's until its last byte, so it is read.
+		io.CopyN(io.Discard, answer.Body, mostDrained)
+		answer.Body.Close()
+	}
+	return answer, nil
+}
+
+// unwanted reports whether nobody waits for the answer any more.
+func (x *exchange) unwanted(until time.Time) bool {
+	return x.limit.Err() != nil || !until.IsZero() && time.Until(until) <= 0
+}
+
+// outgoing makes the request of the nth attempt.
+func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
+	header := make(http.Header, len(x.r.Header)+8)
+	x.peer.Request(header, x.r)
+	if err := x.mark(header, n); err != nil {
+		return nil, err
+	}
+	out := &http.Request{
+		Method: x.r.Method,
+		URL: &url.URL{
+			Scheme: "http", Host: x.target.pool.pick(x.place, n),
+			Path: x.url.Path, RawPath: x.url.RawPath, RawQuery: x.url.RawQuery, ForceQuery: x.url.ForceQuery,
+		},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header,
+		Host:   x.r.Host,
+	}
+	x.attach(out)
+	if x.r.ProtoAtLeast(1, 1) && len(x.r.Header["Expect"]) == 0 {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: x.early})
+	}
+	return out.WithContext(ctx), nil
+}
+
+// mark writes what gateways tell each other: what remains of the time, the
+// attempt's number, and who repeats.
+func (x *exchange) mark(header http.Header, n int) error {
+	header[wire.Attempt] = []string{strconv.Itoa(n)}
+	if !x.ask.Once && x.repeatable && x.target.config.Retry.Attempts > 1 {
+		header[wire.RetryOwner] = []string{x.g.name}
+	}
+	for _, name := range [...]string{"Idempotency-Key", "X-Idempotency-Key"} {
+		// The transport repeats by itself what has such a header, counted by
+		// nobody. It does not know it in lower case.
+		if key, ok := header[name]; ok {
+			delete(header, name)
+			header[lower[name]] = key
+		}
+	}
+	if x.g.header == "" {
+		return nil
+	}
+	remaining := deadline.None
+	if !x.deadline.IsZero() {
+		remaining = time.Until(x.deadline)
+	}
+	remaining = deadline.Outbound(x.target.config.Exchange, remaining, x.g.file.Deadline.Margin)
+	switch {
+	case remaining < time.Millisecond:
+		return errTooLate
+	case remaining == deadline.None:
+		return nil
+	}
+	left := []string{string(deadline.AppendMs(nil, remaining))}
+	header[x.g.header] = left
+	if _, used := header[wire.Expected]; used {
+		header[wire.Expected] = left
+	}
+	return nil
+}
+
+var lower = map[string]string{"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key"}
+
+// attach gives the request its body and its trailers.
+func (x *exchange) attach(out *http.Request) {
+	if x.body == nil {
+		delete(out.Header, "Expect") // there is nothing to wait for
+		return
+	}
+	out.ContentLength = x.r.ContentLength
+	if out.ContentLength < 0 {
+		out.TransferEncoding = []string{"chunked"}
+		out.Trailer = make(http.Header)
+		wire.Announced(out.Trailer, x.r.Trailer)
+	}
+	if x.body.Whole() && out.ContentLength >= 0 {
+		out.Body = x.body.Attempt(nil)
+		// Of a connection that turns out dead before anything was written the
+		// transport makes another, if it can have the body again.
+		out.GetBody = func() (io.ReadCloser, error) { return x.body.Attempt(nil), nil }
+		return
+	}
+	out.Body = x.body.Attempt(func() { x.bodyEnded(out.Trailer) })
+}
+
+// bodyEnded takes over the trailers, announced or not: the transport writes
+// what is in the map when the body has ended. From here on net/http reads the
+// connection itself, to see the client leave.
+func (x *exchange) bodyEnded(trailer http.Header) {
+	if trailer != nil {
+		clear(trailer)
+		wire.Trailers(trailer, x.r.Trailer, "")
+	}
+	x.readBefore(time.Time{})
+}
+
+// early passes on an informational answer (RFC 9110, 15.2). 100 Continue is
+// net/http's business: it says it when the body is asked for.
+func (x *exchange) early(code int, header textproto.MIMEHeader) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.begun || x.over || code == http.StatusContinue {
+		return nil
+	}
+	wire.Response(x.w.Header(), http.Header(header))
+	x.w.WriteHeader(code)
+	clear(x.w.Header())
+	return nil
+}

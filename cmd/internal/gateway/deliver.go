@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// A delivery is an answer on its way to the client. The slot stays taken until
+// its last byte has come from the upstream.
+type delivery struct {
+	*exchange
+	answer reply
+	held   kalan.Held
+	flush  bool // each piece at once: a stream
+	late   atomic.Bool
+	timer  *time.Timer
+}
+
+// buffers are what bodies are copied through.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// deliver sends an answer to the client.
+func (x *exchange) deliver(answer reply, held kalan.Held) {
+	d := &delivery{exchange: x, answer: answer, held: held}
+	defer d.drop()
+	d.sayHead()
+	if x.r.Method == http.MethodHead || answer.Body == http.NoBody {
+		held.Release(policy.Success)
+		return
+	}
+	d.watch()
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	d.copy(buffer[:])
+	if len(answer.Trailer) > 0 {
+		x.flush() // an empty body is chunked too, or there is no place for them
+		wire.Trailers(x.w.Header(), answer.Trailer, http.TrailerPrefix)
+	}
+}
+
+// drop frees what a delivery holds, however it ended. What it says comes second
+// where the body's end was told already.
+func (d *delivery) drop() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	d.held.Release(policy.Cut)
+	d.answer.Body.Close()
+}
+
+// sayHead sends the status and the headers, at once if the answer is a stream.
+func (d *delivery) sayHead() {
+	d.begin(d.answer.StatusCode)
+	header := d.w.Header()
+	wire.Response(header, d.answer.Header)
+	if _, known := header["Content-Type"]; !known {
+		header["Content-Type"] = nil // or net/http guesses one
+	}
+	announced := make(http.Header)
+	wire.Announced(announced, d.answer.Trailer)
+	for name := range announced {
+		header["Trailer"] = append(header["Trailer"], name)
+	}
+	d.w.WriteHeader(d.answer.StatusCode)
+	stream := d.answer.ContentLength < 0 || strings.HasPrefix(header.Get("Content-Type"), "text/event-stream")
+	if d.flush = stream && d.answer.Body != http.NoBody; d.flush {
+		d.exchange.flush()
+	}
+}
+
+// begin says that the answer is the handler's from now on, and that the
+// connection ends with it if it has to.
+func (x *exchange) begin(status int) {
+	x.mu.Lock()
+	x.begun = true
+	x.mu.Unlock()
+	x.record.status = status
+	// An answer that overtakes its request leaves bytes on the connection that
+	// must not be read as the next request.
+	if x.g.leaving.Load() || x.body != nil && !x.body.Ended() {
+		x.w.Header()["Connection"] = closing
+	}
+}
+
+var closing = []string{"close"}
+
+// watch ends the delivery when its last byte is due. It may be the exchange's
+// limit that ends it, which is the upstream's failure, or the caller's.
+func (d *delivery) watch() {
+	if d.answer.until.IsZero() {
+		return
+	}
+	outcome := policy.Failure
+	if !d.deadline.IsZero() && !d.answer.until.Before(d.deadline) {
+		outcome = policy.Cut
+	}
+	d.timer = time.AfterFunc(time.Until(d.answer.until), func() {
+		d.late.Store(true)
+		d.held.Release(outcome) // ends the attempt's context, and with it a read that waits
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if !d.over {
+			d.limitWrites(time.Now())
+		}
+	})
+}
+
+// copy copies the body. It ends the connection when the body breaks: whatever
+// ends in order is taken for complete (O-33).
+func (d *delivery) copy(buffer []byte) {
+	for {
+		before := d.g.now()
+		n, err := d.answer.Body.Read(buffer)
+		d.waited += d.g.now() - before
+		if err == io.EOF {
+			d.held.Release(policy.Success)
+		}
+		if n > 0 {
+			d.write(buffer[:n])
+		}
+		switch {
+		case err == io.EOF:
+			return
+		case err != nil:
+			d.broken()
+		}
+	}
+}
+
+func (d *delivery) write(p []byte) {
+	n, err := d.w.Write(p)
+	d.record.bytes += int64(n)
+	if err == nil && d.flush {
+		err = d.exchange.flush()
+	}
+	switch {
+	case err == nil:
+	case d.late.Load():
+		d.broken()
+	default:
+		d.held.Release(policy.Cut)
+		d.abort("gone")
+	}
+}
+
+// broken ends an answer that does not go on.
+func (d *delivery) broken() {
+	if d.late.Load() {
+		d.abort("late")
+	}
+	d.held.Release(policy.Failure)
+	d.exchange.flush() // what came before the break is the client's
+	d.abort("broken")
+}
+
+// abort ends the connection so that nobody takes what was sent for a complete
+// answer. Where the end of the connection is the end of the answer, as in
+// HTTP/1.0 without a length, it has to be a reset.
+func (x *exchange) abort(how string) {
+	x.record.outcome = how
+	if x.conn != nil && !x.r.ProtoAtLeast(1, 1) {
+		x.conn.reset()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// The writers of net/http can do more than they say.
+type canFlush interface{ FlushError() error }
+type canLimitWrites interface{ SetWriteDeadline(time.Time) error }
+type canLimitReads interface{ SetReadDeadline(time.Time) error }
+
+func (x *exchange) flush() error {
+	if f, ok := x.w.(canFlush); ok {
+		return f.FlushError()
+	}
+	return nil
+}
+
+func (x *exchange) limitWrites(at time.Time) {
+	if l, ok := x.w.(canLimitWrites); ok {
+		l.SetWriteDeadline(at)
+	}
+}
+
+// readBefore limits reading from the client's connection, as long as it is
+// ours. The zero time is no limit.
+func (x *exchange) readBefore(at time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if l, ok := x.w.(canLimitReads); ok && !x.over {
+		l.SetReadDeadline(at)
+	}
+}
+
+// linger is how long a client may go on sending a request that was answered
+// before its end, so that it sees the answer and not a reset.
+const linger = 500 * time.Millisecond
+
+// endBody takes the request's body away from whoever still reads it.
+func (x *exchange) endBody() {
+	if x.body == nil {
+		return
+	}
+	if x.body.Leave(nil); !x.body.Ended() {
+		x.readBefore(time.Now()) // a read that waits returns
+		x.body.Wait()
+		x.readBefore(time.Now().Add(linger))
+	}
+	x.body.Close()
+}
+
+// length is the Content-Length of a body.
+func length(n int) []string { return []string{strconv.Itoa(n)} }

@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kalan-go/kalan/cmd/internal/gateway/replay"
+	"github.com/kalan-go/kalan/internal/pushback"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// judge says what an attempt tells of the upstream and whether it may be
+// repeated. It runs on the attempt's goroutine too, when that has been left.
+func (x *exchange) judge(answer reply, err error) policy.Report {
+	if err == nil {
+		return x.judgeAnswer(answer.Response)
+	}
+	switch {
+	case errors.Is(err, errTooLate):
+		return policy.Report{Outcome: policy.Ignored, Final: true}
+	case errors.Is(err, replay.ErrLeft), x.body != nil && x.body.Broken() != nil:
+		return policy.Report{Outcome: policy.Cut, Final: true} // the client is at fault
+	}
+	r := policy.Report{Outcome: policy.Ignored, Final: true}
+	fault := faultOf(err)
+	if slices.Contains(x.target.config.Failures.Errors, fault) {
+		r.Outcome = policy.Failure
+	}
+	// Whatever was not written was not done either; else the request itself
+	// must be one that may be repeated, with its body still there.
+	if r.Outcome == policy.Failure && (x.repeatable || fault == "connect") {
+		r.Final = x.body != nil && !x.body.Leave(answer.sent)
+	}
+	return r
+}
+
+// faultOf returns the word of the configuration for an error of the
+// transport's.
+func faultOf(err error) string {
+	var network net.Error
+	switch {
+	case neverConnected(err):
+		return "connect"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return "timeout"
+	}
+	return "reset" // cut off, or not HTTP
+}
+
+// judgeAnswer judges by the status. An answer during which the request is
+// still being sent is never followed by another attempt: the rest of the
+// answer depends on the rest of the request.
+func (x *exchange) judgeAnswer(answer *http.Response) policy.Report {
+	again := x.repeatable && (x.body == nil || x.body.Whole())
+	status := answer.StatusCode
+	wait, asked := pushback.RetryAfter(answer.Header.Get("Retry-After"), time.Now())
+	switch {
+	case slices.Contains(x.target.config.Failures.Status, status):
+		return policy.Report{Outcome: policy.Failure, Final: !again, RetryAfter: wait}
+	case status == http.StatusTooManyRequests:
+		return policy.Report{Outcome: policy.Ignored, Final: !again || !asked, RetryAfter: max(wait, 1)}
+	case status >= 500 && x.target.usual:
+		return policy.Report{Outcome: policy.Failure, Final: true}
+	case status >= 500:
+		return policy.Report{Outcome: policy.Ignored, Final: true}
+	}
+	return policy.Report{Outcome: policy.Success}
+}
+
+// discard gives back an answer that is followed by another attempt, and says
+// what it was. Its connection is given up rather than waited for: the next
+// attempt may not have the time.
+func discard(answer reply) error {
+	answer.Body.Close()
+	return answerError(answer.StatusCode)
+}
+
+// An answerError is an upstream's answer that was a failure.
+type answerError int
+
+func (e answerError) Error() string { return "the upstream answered " + strconv.Itoa(int(e)) }
