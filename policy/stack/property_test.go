@@ -10,11 +10,7 @@ import (
 // Hundreds of seeds, thousands of verbs: every one is followed by the checks of
 // check_test.go.
 func TestWalk(t *testing.T) {
-	seeds := uint64(400)
-	if testing.Short() {
-		seeds = 100
-	}
-	for seed := range seeds {
+	for seed := range often(400) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		w := newWalk(t, random.IntN)
 		for range 600 {
@@ -22,6 +18,18 @@ func TestWalk(t *testing.T) {
 		}
 		w.finish()
 	}
+}
+
+// often is n, or a part of it where only a glance is wanted, or where the race
+// detector slows down a machine that has no goroutine to race with.
+func often(n uint64) uint64 {
+	switch {
+	case underRace:
+		return max(n/16, 1)
+	case testing.Short():
+		return max(n/4, 1)
+	}
+	return n
 }
 
 // The same walk under rapid, which shortens what it finds.

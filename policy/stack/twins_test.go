@@ -13,11 +13,7 @@ import (
 // twins walks twice by the same dice, changes the second walk, and holds it to
 // the log of the first: every step, instant and reason.
 func twins(t *testing.T, change func(w *walk, own dice)) {
-	seeds := uint64(200)
-	if testing.Short() {
-		seeds = 50
-	}
-	for seed := range seeds {
+	for seed := range often(200) {
 		plain, changed := twin(t, seed), twin(t, seed)
 		change(changed, rand.New(rand.NewPCG(seed, 2)).IntN)
 		for range 400 {
