@@ -151,6 +151,8 @@ func (s *story) config(args []string) Config {
 			c.Slow = s.span(value)
 		case "open":
 			c.Open = s.span(value)
+		case "open_jitter":
+			c.OpenJitter, _ = strconv.ParseFloat(value, 64)
 		case "open_max":
 			c.OpenMax = s.span(value)
 		case "half_open":

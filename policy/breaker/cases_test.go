@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -54,6 +55,13 @@ func TestOpenTimeIsSpread(t *testing.T) {
 	if low < policy.Instant(10*time.Second) || low > policy.Instant(10010*ms) ||
 		high > policy.Instant(12*time.Second) || high < policy.Instant(11990*ms) {
 		t.Errorf("a thousand open times of 10 s + 20 %% lie between %v and %v", low, high)
+	}
+
+	b := New(Config{Calls: 1, Open: 10 * time.Second, OpenJitter: math.Inf(1)})
+	p, _ := b.Admit(0)
+	b.Settle(0, &p, policy.Failure, 0)
+	if at := b.RetryAt(0); at > policy.Instant(20*time.Second) {
+		t.Errorf("an infinite share, which Validate refuses, keeps it open until %v", at)
 	}
 }
 

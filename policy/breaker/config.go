@@ -146,7 +146,7 @@ func (c Config) rules() rules {
 	r.points = max(int(math.Ceil(min(c.SlowRate, 1)*float64(r.Calls))), 1)
 	r.Probes = min(max(c.Probes, 1), maxProbes)
 	r.Open, r.HalfOpen, r.Ramp = max(c.Open, 1), max(c.HalfOpen, 1), max(c.Ramp, 0)
-	r.OpenMax, r.OpenJitter = max(c.OpenMax, r.Open), min(max(c.OpenJitter, 0), 1)
+	r.OpenJitter = min(max(c.OpenJitter, 0), 1)
 	// A window that is hardly longer than the patience would forget each
 	// stretch before it may open.
 	r.memory = max(r.Window, span.Mul(r.patience, 2))

@@ -14,16 +14,14 @@ func (b *Breaker) Configure(now policy.Instant, c Config) {
 	now = b.seen(now)
 	r := c.rules()
 	if r.Window != b.rules.Window || r.Count != b.rules.Count {
-		b.window = b.window.into(now, &r)
+		b.window = b.window.into(&r)
 	}
 	if r.Seed != b.rules.Seed {
 		b.random = splitmix(r.Seed)
 	}
-	mode := r.Mode
-	r.Mode = b.mode
 	b.rules = r
 	b.score.points = min(b.score.points, r.Calls)
-	b.SetMode(now, mode)
+	b.SetMode(now, r.Mode)
 	b.reprobe(now)
 }
 
@@ -35,11 +33,10 @@ func (b *Breaker) reprobe(now policy.Instant) {
 	}
 	b.due = b.probes.from.Add(b.rules.HalfOpen)
 	b.judge(now)
-	b.seen(now)
 }
 
 // into returns a window for r that holds what w does.
-func (w *window) into(now policy.Instant, r *rules) window {
+func (w *window) into(r *rules) window {
 	fresh := newWindow(r)
 	switch {
 	case w.last != nil && fresh.last != nil:
@@ -49,11 +46,9 @@ func (w *window) into(now policy.Instant, r *rules) window {
 			}
 		}
 	case w.last == nil && fresh.last == nil:
-		w.see(now)
 		for age := buckets - 1; age >= 0; age-- {
 			w.pour(&fresh, age)
 		}
-		fresh.see(now)
 	}
 	return fresh
 }

@@ -79,7 +79,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 func (b *Breaker) SetMode(now policy.Instant, m Mode) {
 	now = b.seen(now)
 	was := b.mode
-	b.mode, b.rules.Mode = m, m
+	b.mode = m
 	switch {
 	case m == was:
 	case m == ForcedOpen:
@@ -89,7 +89,7 @@ func (b *Breaker) SetMode(now policy.Instant, m Mode) {
 	case m == ForcedClosed:
 		b.due = policy.Never // no ramp either
 	case was == ForcedOpen:
-		b.delay = b.rules.Open
+		b.delay = 0 // the next open time is the first
 		b.enter(HalfOpen, now, policy.Never)
 	}
 }

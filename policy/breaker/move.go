@@ -42,7 +42,7 @@ func (b *Breaker) enter(s State, at, due policy.Instant) {
 	b.probes = probes{}
 }
 
-// reopen opens a half-open breaker, for twice as long as the last time.
+// reopen opens a half-open breaker for twice as long as the last time.
 func (b *Breaker) reopen(at policy.Instant) {
 	b.open(at, min(span.Add(b.delay, b.delay), b.rules.OpenMax))
 }

@@ -28,7 +28,7 @@ var someScript = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) line {
 		ran:     someRun.Draw(t, "ran"),
 		extra:   rapid.IntRange(0, 3).Draw(t, "extra"),
 	}
-}), 1, 60)
+}), 40, 80)
 
 // play returns the last instant. The instants are what at makes of them.
 func play(b *Breaker, script []line, at func(now policy.Instant, l line) policy.Instant) policy.Instant {

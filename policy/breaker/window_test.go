@@ -72,7 +72,7 @@ func TestCountWindowHoldsTheLastCalls(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(t, "calls") {
 			if rapid.IntRange(0, 9).Draw(t, "change") == 0 {
 				m := rapid.IntRange(1, 9).Draw(t, "other")
-				w = w.into(0, &rules{Config: Config{Count: m}})
+				w = w.into(&rules{Config: Config{Count: m}})
 				calls = calls[max(0, len(calls)-min(n, m)):] // a shorter one forgets for good
 				n = m
 			}
@@ -93,8 +93,7 @@ func TestLongerWindowKeepsEveryCall(t *testing.T) {
 	for s := range 60 {
 		w.add(policy.Instant(time.Duration(s)*time.Second), failed)
 	}
-	now := policy.Instant(59 * time.Second)
-	long := w.into(now, &rules{Config: Config{Window: time.Minute}})
+	long := w.into(&rules{Config: Config{Window: time.Minute}})
 	if long.total.calls != 30 || long.total != w.total {
 		t.Fatalf("of %+v it kept %+v", w.total, long.total)
 	}
