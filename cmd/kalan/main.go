@@ -62,7 +62,7 @@ func newRootCommand() (*cobra.Command, *bool) {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newPlanCommand(), newSimulateCommand(), newDemoCommand(), newBridgeCommand(),
+	root.AddCommand(newServeCommand(), newPlanCommand(), newSimulateCommand(), newDemoCommand(), newBridgeCommand(),
 		newSchemaCommand(), newVersionCommand())
 	started := new(bool)
 	for _, c := range root.Commands() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ func tell(args ...string) (out, errOut string, status int) {
 }
 
 func TestStatuses(t *testing.T) {
+	bad := filepath.Join("..", "internal", "config", "testdata", "bad.yaml")
 	for _, c := range []struct {
 		args   string
 		status int
@@ -24,6 +26,14 @@ func TestStatuses(t *testing.T) {
 	}{
 		{"", 0, "Kalan keeps one slow dependency", ""},
 		{"help", 0, "Kalan keeps one slow dependency", ""},
+		{"help serve", 0, "Serve the routes of a configuration", ""},
+		{"srve", 2, "", "kalan: unknown command \"srve\" for \"kalan\"\n\nDid you mean this?\n\tserve\n"},
+		{"serve --nonsense", 2, "", "kalan: unknown flag: --nonsense\nRun 'kalan serve --help' for usage.\n"},
+		{"serve extra", 2, "", "kalan: unknown command \"extra\" for \"kalan serve\"\nRun 'kalan serve --help' for usage.\n"},
+		{"serve --config none.yaml", 2, "", "kalan: none.yaml: there is no such file;"},
+		{"serve --config " + bad, 2, "", bad + ":3:1: wokers: unknown key; did you mean \"workers\"?\n"},
+		{"serve --log-level loud", 2, "", "--log-level: \"loud\" is not a level;"},
+		{"serve --log-format xml", 2, "", "--log-format: \"xml\" is not a format;"},
 		{"version", 0, "kalan ", ""},
 		{"--version", 0, "kalan ", ""},
 		{"schema", 0, "{\n", ""},
