@@ -46,9 +46,19 @@ func (c *caller) send(ctx context.Context, shot openloop.Shot) openloop.Outcome 
 	case http.StatusOK:
 		return openloop.InTime
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return openloop.Refused
+		return turnedAway(time.Since(shot.At))
 	}
 	return openloop.Failed
+}
+
+// turnedAway says what an answer of 503 means to a caller who got it after that
+// time. One that comes late followed an attempt that failed: it has cost the
+// caller what a refusal saves.
+func turnedAway(after time.Duration) openloop.Outcome {
+	if after > patience.Min/2 {
+		return openloop.Failed
+	}
+	return openloop.Refused
 }
 
 func (c *caller) request(ctx context.Context, shot openloop.Shot) (*http.Request, error) {

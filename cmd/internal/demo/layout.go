@@ -36,7 +36,7 @@ func readLayout(text []byte) (layout, error) {
 	if err := document.Decode(&l); err != nil {
 		return l, err
 	}
-	for _, pair := range pairs(child(&document, "upstreams")) {
+	for _, pair := range pairs(value(&document, "upstreams")) {
 		l.bridges = append(l.bridges, pair[0].Value)
 	}
 	if len(l.bridges) == 0 || len(l.Routes) == 0 {
@@ -70,9 +70,9 @@ func relocate(text []byte, listen, admin string, bridges map[string]string) ([]b
 	}
 	set(&document, "listen", listen)
 	set(&document, "admin", admin)
-	for _, pair := range pairs(child(&document, "upstreams")) {
+	for _, pair := range pairs(value(&document, "upstreams")) {
 		address, ok := bridges[pair[0].Value]
-		addresses := child(pair[1], "addresses")
+		addresses := value(pair[1], "addresses")
 		if !ok || addresses == nil {
 			return nil, fmt.Errorf("upstream %s has no bridge or no addresses", pair[0].Value)
 		}
@@ -81,8 +81,8 @@ func relocate(text []byte, listen, admin string, bridges map[string]string) ([]b
 	return yaml.Marshal(&document)
 }
 
-// child returns the value of a key of a mapping, or nil.
-func child(n *yaml.Node, key string) *yaml.Node {
+// value returns the value of a key of a mapping, or nil.
+func value(n *yaml.Node, key string) *yaml.Node {
 	for _, pair := range pairs(n) {
 		if pair[0].Value == key {
 			return pair[1]
@@ -113,8 +113,8 @@ func pairs(n *yaml.Node) [][2]*yaml.Node {
 // set gives a key of the document's mapping a text, and adds the key if there
 // is none.
 func set(document *yaml.Node, key, text string) {
-	if value := child(document, key); value != nil {
-		*value = *scalar(text)
+	if at := value(document, key); at != nil {
+		*at = *scalar(text)
 		return
 	}
 	root := document.Content[0]

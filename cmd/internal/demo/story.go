@@ -48,6 +48,7 @@ func Tell(ctx context.Context, w io.Writer, bare, kalan Config, quick bool) erro
 		p = hurried
 	}
 	var claims []claim
+	var lag time.Duration
 	for _, telling := range []struct {
 		title  string
 		config Config
@@ -64,16 +65,20 @@ func Tell(ctx context.Context, w io.Writer, bare, kalan Config, quick bool) erro
 		fmt.Fprintln(w)
 		table(w, a)
 		claims = append(claims, telling.claims(a)...)
+		lag = max(lag, a.lag())
 	}
 	fmt.Fprint(w, "\nWhat is claimed, and what was seen\n\n")
-	return judge(verdict(w, claims))
+	return judge(verdict(w, claims), lag)
 }
 
 // judge makes one error of the claims that did not hold.
-func judge(broken []claim) error {
+func judge(broken []claim, lag time.Duration) error {
 	var err error
 	for _, c := range broken {
 		err = errors.Join(err, errors.New("did not hold: "+c.text))
+	}
+	if err != nil && lag > tooBusy {
+		err = errors.Join(err, fmt.Errorf("something else keeps this machine busy: requests were sent up to %v late; try again when it is quieter", brief(lag)))
 	}
 	return err
 }

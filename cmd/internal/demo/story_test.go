@@ -80,7 +80,7 @@ func TestEachBrokenPromiseIsNoticed(t *testing.T) {
 				opensAfter(a, c.opens)
 			}
 			var out bytes.Buffer
-			err := judge(verdict(&out, with(a)))
+			err := judge(verdict(&out, with(a)), 0)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v does not say %q", err, c.says)
 			}
