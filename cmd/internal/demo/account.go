@@ -47,37 +47,61 @@ func (a *account) sawOpen(bridge int, at time.Time) {
 // second returns how many of the callers that were due in the given second got
 // their answer in time, and how many there were.
 func (a *account) second(bridge, n int) (inTime, due int) {
-	tally := a.count(bridge, func(r openloop.Result) bool { return int(r.Shot.At.Sub(a.start)/time.Second) == n })
-	return tally.Count(openloop.InTime), tally.Total()
+	a.each(bridge, func(r openloop.Result) {
+		if int(r.Shot.At.Sub(a.start)/time.Second) != n {
+			return
+		}
+		due++
+		if r.Outcome == openloop.InTime {
+			inTime++
+		}
+	})
+	return inTime, due
 }
 
-// count tallies the results of a bridge that are chosen.
-func (a *account) count(bridge int, chosen func(openloop.Result) bool) *openloop.Tally {
+// each visits the results of a bridge.
+func (a *account) each(bridge int, visit func(openloop.Result)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var tally openloop.Tally
 	for _, r := range a.results[bridge] {
-		if chosen(r) {
-			tally.Hear(r)
-		}
+		visit(r)
 	}
-	return &tally
 }
 
+// all tallies the results of a bridge.
 func (a *account) all(bridge int) *openloop.Tally {
-	return a.count(bridge, func(openloop.Result) bool { return true })
+	tally := new(openloop.Tally)
+	a.each(bridge, tally.Hear)
+	return tally
 }
 
 // refusals tallies the callers that were refused before the bridge's breaker
 // opened, and those that came after. Waiters that the opening itself sent away
-// came before it. While no breaker opens, all came before.
-func (a *account) refusals(bridge int) (before, after *openloop.Tally) {
+// came before it. While no breaker opens, all came before. Latencies are
+// changed by from.
+func (a *account) refusals(bridge int, from func(openloop.Result) openloop.Result) (before, after *openloop.Tally) {
 	opened := a.opened[bridge]
-	isAfter := func(r openloop.Result) bool { return !opened.IsZero() && r.Shot.At.After(opened) }
-	refused := func(r openloop.Result) bool { return r.Outcome == openloop.Refused }
-	before = a.count(bridge, func(r openloop.Result) bool { return refused(r) && !isAfter(r) })
-	after = a.count(bridge, func(r openloop.Result) bool { return refused(r) && isAfter(r) })
+	before, after = new(openloop.Tally), new(openloop.Tally)
+	a.each(bridge, func(r openloop.Result) {
+		switch {
+		case r.Outcome != openloop.Refused:
+		case !opened.IsZero() && r.Shot.At.After(opened):
+			after.Hear(from(r))
+		default:
+			before.Hear(from(r))
+		}
+	})
 	return before, after
+}
+
+// sinceDue leaves a latency as it is: from the instant when the caller was due.
+func sinceDue(r openloop.Result) openloop.Result { return r }
+
+// sinceSent takes the generator's own lateness off: what remains is the
+// gateway's and the network's.
+func sinceSent(r openloop.Result) openloop.Result {
+	r.Took -= r.Lag
+	return r
 }
 
 // opening returns how long after the hang the bridge's breaker opened.

@@ -48,7 +48,7 @@ func table(w io.Writer, a *account) {
 		tally := a.all(i)
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t", name, tally.Count(openloop.InTime), tally.Count(openloop.Late),
 			tally.Count(openloop.Failed), tally.Count(openloop.Refused), tally.Count(openloop.Unsent))
-		before, after := a.refusals(i)
+		before, after := a.refusals(i, sinceDue)
 		fmt.Fprintf(t, "%s\t%s\t%s\t\n", quickness(before), quickness(after), when(a.opening(i)))
 	}
 	_ = t.Flush() // errors of a terminal are nobody's to mend

@@ -68,7 +68,7 @@ func TestEachBrokenPromiseIsNoticed(t *testing.T) {
 		"opens late":     {defended, 6 * time.Second, "breaker opens within 3s of the hang: it took 4s"},
 		"opens before":   {defended, time.Second, "breaker opens within 3s of the hang: it took -1s"},
 		"never opens":    {defended, 0, "it never did"},
-		"refuses slowly": {slower(70*time.Millisecond, time.Millisecond), 4 * time.Second, "until then its callers are refused within 60ms"},
+		"refuses slowly": {slower(70*time.Millisecond, time.Millisecond), 4 * time.Second, "until then its callers are refused within 60ms of asking"},
 		"open and slow":  {slower(50*time.Millisecond, 6*time.Millisecond), 4 * time.Second, "and after that within 5ms"},
 		"nobody is refused": {func(int, time.Duration) (openloop.Outcome, time.Duration) {
 			return openloop.InTime, time.Millisecond
