@@ -20,6 +20,7 @@ import (
 // A reply is what one attempt came back with.
 type reply struct {
 	*http.Response
+	nominated              *wire.Nominated
 	sent                   io.ReadCloser // the request's body as this attempt reads it
 	until                  time.Time     // when its last byte is due; zero: never
 	began, asked, answered time.Duration // on the gateway's clock
@@ -43,7 +44,8 @@ func (x *exchange) attempt(ctx context.Context) (reply, error) {
 	defer x.leave()
 	this := kalan.AttemptOf(ctx)
 	x.tries.Add(1)
-	out, err := x.outgoing(ctx, this.Number)
+	answer.nominated = new(wire.Nominated)
+	out, err := x.outgoing(x.traced(ctx, answer.nominated), this.Number)
 	if err != nil {
 		return answer, err
 	}
@@ -87,10 +89,22 @@ func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
 		Host:   x.r.Host,
 	}
 	x.attach(out)
-	if x.r.ProtoAtLeast(1, 1) && len(x.r.Header["Expect"]) == 0 {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: x.early})
-	}
 	return out.WithContext(ctx), nil
+}
+
+// traced lets us see what http.Transport does not pass on: informational
+// answers, and which headers the answer nominates.
+func (x *exchange) traced(ctx context.Context, nominated *wire.Nominated) context.Context {
+	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		if c, ours := got.Conn.(*upstreamConn); ours {
+			c.reader.Store(nominated)
+		}
+	}}
+	// Not beside a 100 Continue, which net/http writes from another goroutine.
+	if x.r.ProtoAtLeast(1, 1) && len(x.r.Header["Expect"]) == 0 {
+		trace.Got1xxResponse = x.early
+	}
+	return httptrace.WithClientTrace(ctx, trace)
 }
 
 // mark writes what gateways tell each other: what remains of the time, the
@@ -173,7 +187,7 @@ func (x *exchange) early(code int, header textproto.MIMEHeader) error {
 	if x.begun || x.over || code == http.StatusContinue {
 		return nil
 	}
-	wire.Response(x.w.Header(), http.Header(header))
+	wire.Response(x.w.Header(), http.Header(header), nil)
 	x.w.WriteHeader(code)
 	clear(x.w.Header())
 	return nil

@@ -20,6 +20,7 @@ type delivery struct {
 	*exchange
 	answer reply
 	held   kalan.Held
+	end    policy.Outcome // what the attempt was when its last byte has come
 	flush  bool // each piece at once: a stream
 	late   atomic.Bool
 	timer  *time.Timer
@@ -30,11 +31,11 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // deliver sends an answer to the client.
 func (x *exchange) deliver(answer reply, held kalan.Held) {
-	d := &delivery{exchange: x, answer: answer, held: held}
+	d := &delivery{exchange: x, answer: answer, held: held, end: x.outcome(answer.StatusCode)}
 	defer d.drop()
 	d.sayHead()
 	if x.r.Method == http.MethodHead || answer.Body == http.NoBody {
-		held.Release(policy.Success)
+		held.Release(d.end)
 		return
 	}
 	d.watch()
@@ -61,7 +62,7 @@ func (d *delivery) drop() {
 func (d *delivery) sayHead() {
 	d.begin(d.answer.StatusCode)
 	header := d.w.Header()
-	wire.Response(header, d.answer.Header)
+	wire.Response(header, d.answer.Header, d.answer.nominated)
 	if _, known := header["Content-Type"]; !known {
 		header["Content-Type"] = nil // or net/http guesses one
 	}
@@ -109,7 +110,7 @@ func (d *delivery) watch() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if !d.over {
-			d.limitWrites(time.Now())
+			d.limitWrites(time.Now().Add(lastWords))
 		}
 	})
 }
@@ -122,7 +123,7 @@ func (d *delivery) copy(buffer []byte) {
 		n, err := d.answer.Body.Read(buffer)
 		d.waited += d.g.now() - before
 		if err == io.EOF {
-			d.held.Release(policy.Success)
+			d.held.Release(d.end)
 		}
 		if n > 0 {
 			d.write(buffer[:n])
@@ -145,7 +146,7 @@ func (d *delivery) write(p []byte) {
 	switch {
 	case err == nil:
 	case d.late.Load():
-		d.broken()
+		d.abort("late")
 	default:
 		d.held.Release(policy.Cut)
 		d.abort("gone")
@@ -154,13 +155,17 @@ func (d *delivery) write(p []byte) {
 
 // broken ends an answer that does not go on.
 func (d *delivery) broken() {
+	d.held.Release(policy.Failure) // unless its time was up: then that is told already
+	d.exchange.flush()             // what came before the break is the client's
 	if d.late.Load() {
 		d.abort("late")
 	}
-	d.held.Release(policy.Failure)
-	d.exchange.flush() // what came before the break is the client's
 	d.abort("broken")
 }
+
+// lastWords is how long a client that reads slowly gets to take what had come
+// when the time was up.
+const lastWords = 100 * time.Millisecond
 
 // abort ends the connection so that nobody takes what was sent for a complete
 // answer. Where the end of the connection is the end of the answer, as in

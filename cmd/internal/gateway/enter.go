@@ -42,10 +42,18 @@ func (x *exchange) enter() *problem {
 	if p := x.keyed(); p != nil {
 		return p
 	}
-	x.ask = kalan.Ask{Level: x.target.level, Once: x.peer.Trusted && len(x.r.Header[wire.RetryOwner]) > 0}
 	x.place = x.target.pool.begin()
-	x.limit = callContext{x.r.Context(), x.until()}
-	return x.takeBody()
+	x.limit = callContext{x.r.Context(), x.deadline}
+	if p := x.takeBody(); p != nil {
+		return p
+	}
+	x.ask = kalan.Ask{
+		Level: x.target.level,
+		Once:  x.peer.Trusted && len(x.r.Header[wire.RetryOwner]) > 0,
+		// Of a body that still streams nobody knows whether it can be had again.
+		Unsafe: !x.repeatable || x.body != nil && !x.body.Whole(),
+	}
+	return nil
 }
 
 // speaks refuses what is not HTTP/1.1 with one answer to one request.
@@ -135,22 +143,6 @@ func (x *exchange) keyed() *problem {
 	}
 	x.repeatable = x.repeatable || has && x.target.keyed
 	return nil
-}
-
-// until is the deadline that the guard sees. A request that must not be
-// repeated has one exchange and no more: the limit of the attempt is made that
-// of the call, or the guard, which does not know of requests, would follow an
-// attempt that ran out of time with another (O-17).
-func (x *exchange) until() time.Time {
-	exchange := x.target.config.Exchange
-	if x.repeatable || exchange <= 0 {
-		return x.deadline
-	}
-	end := time.Now().Add(exchange)
-	if x.deadline.IsZero() || end.Before(x.deadline) {
-		return end
-	}
-	return x.deadline
 }
 
 // takeBody prepares the request's body: a small one is read now, so that a

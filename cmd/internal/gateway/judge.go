@@ -56,20 +56,27 @@ func faultOf(err error) string {
 // still being sent is never followed by another attempt: the rest of the
 // answer depends on the rest of the request.
 func (x *exchange) judgeAnswer(answer *http.Response) policy.Report {
-	again := x.repeatable && (x.body == nil || x.body.Whole())
-	status := answer.StatusCode
+	r := policy.Report{Outcome: x.outcome(answer.StatusCode), Final: true}
 	wait, asked := pushback.RetryAfter(answer.Header.Get("Retry-After"), time.Now())
 	switch {
-	case slices.Contains(x.target.config.Failures.Status, status):
-		return policy.Report{Outcome: policy.Failure, Final: !again, RetryAfter: wait}
-	case status == http.StatusTooManyRequests:
-		return policy.Report{Outcome: policy.Ignored, Final: !again || !asked, RetryAfter: max(wait, 1)}
-	case status >= 500 && x.target.usual:
-		return policy.Report{Outcome: policy.Failure, Final: true}
-	case status >= 500:
-		return policy.Report{Outcome: policy.Ignored, Final: true}
+	case !x.repeatable || x.body != nil && !x.body.Whole():
+	case slices.Contains(x.target.config.Failures.Status, answer.StatusCode):
+		r.Final, r.RetryAfter = false, wait
+	case answer.StatusCode == http.StatusTooManyRequests && asked:
+		r.Final, r.RetryAfter = false, max(wait, 1) // 0 would be "it did not say"
 	}
-	return policy.Report{Outcome: policy.Success}
+	return r
+}
+
+// outcome says what an answer tells of the upstream.
+func (x *exchange) outcome(status int) policy.Outcome {
+	switch {
+	case slices.Contains(x.target.config.Failures.Status, status), status >= 500 && x.target.usual:
+		return policy.Failure
+	case status >= 500, status == http.StatusTooManyRequests:
+		return policy.Ignored
+	}
+	return policy.Success
 }
 
 // discard gives back an answer that is followed by another attempt, and says

@@ -96,11 +96,7 @@ func (x *exchange) failure(err error) *problem {
 	var rejected *kalan.Rejection
 	switch {
 	case errors.As(err, &rejected) && !x.unfit(rejected):
-		why := rejected.Reason
-		if why == policy.Expired && (x.deadline.IsZero() || time.Until(x.deadline) > 0) {
-			why = policy.Timeout // it was the one exchange's limit: see until
-		}
-		return x.refusal(rejected.Guard, why, rejected.RetryAfter, rejected.Cause)
+		return x.refusal(rejected.Guard, rejected.Reason, rejected.RetryAfter, rejected.Cause)
 	case rejected != nil:
 		err = rejected.Cause
 	}
@@ -127,7 +123,7 @@ func (x *exchange) lastError(err error) *problem {
 // unfit reports whether a call ended because a retry did not fit into its
 // time: the answer is then what the attempt came back with.
 func (x *exchange) unfit(r *kalan.Rejection) bool {
-	return r.Reason == policy.Expired && r.Cause != nil && time.Until(x.limit.deadline) > 0
+	return r.Reason == policy.Expired && r.Cause != nil && time.Until(x.deadline) > 0
 }
 
 // refuse answers with a problem. The upstream's transport is not touched.

@@ -37,14 +37,16 @@ func dropNominated(dst http.Header, connection []string) {
 	})
 }
 
-// Response copies to dst the headers of an answer that concern the client.
-func Response(dst, src http.Header) {
+// Response copies to dst the headers of an answer that concern the client. Of
+// what was nominated, which may be nil, more is known than src still says.
+func Response(dst, src http.Header, nominated *Nominated) {
 	for name, values := range src {
 		if !endsHere(name) {
 			dst[name] = values
 		}
 	}
 	dropNominated(dst, src["Connection"])
+	nominated.remove(dst)
 }
 
 // Trailers copies to dst the trailers of a message that may be passed on,

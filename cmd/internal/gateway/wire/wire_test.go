@@ -61,9 +61,25 @@ func TestResponseHeadersEndHereToo(t *testing.T) {
 	src := http.Header{"Connection": {"", "X-Hop, close"}, "X-Hop": {"1"}, "Keep-Alive": {"timeout=5"}, "Proxy-Authenticate": {"Basic"},
 		"Transfer-Encoding": {"chunked"}, "Upgrade": {"h2"}, "Etag": {"1"}, "Set-Cookie": {"a=1", "b=2"}}
 	dst := make(http.Header)
-	Response(dst, src)
+	Response(dst, src, nil)
 	if want := (http.Header{"Etag": {"1"}, "Set-Cookie": {"a=1", "b=2"}}); !reflect.DeepEqual(dst, want) {
 		t.Errorf("the client sees %v", dst)
+	}
+}
+
+func TestNominationsAreReadFromTheBytes(t *testing.T) {
+	const answer = "HTTP/1.1 103 Early Hints\r\nConnection: X-Early\r\n\r\nHTTP/1.1 200 OK\r\nConnection:\r\nX-A: connection: x-a\r\ncONNECTION: x-HOP ,\tclose\r\n X-Folded\r\n X-Also\r\n" +
+		"Connections: X-Not\r\nContent-Length: 20\r\n\r\nConnection: X-Body\r\n"
+	for piece := 1; piece < len(answer); piece++ {
+		var n Nominated
+		for rest := []byte(answer); len(rest) > 0; rest = rest[min(piece, len(rest)):] {
+			n.See(rest[:min(piece, len(rest))])
+		}
+		dst := http.Header{"X-Hop": {"1"}, "X-Folded": {"1"}, "X-Also": {"1"}, "X-Early": {"1"}, "X-Body": {"1"}, "X-A": {"1"}, "X-Not": {"1"}}
+		Response(dst, nil, &n)
+		if want := (http.Header{"X-Body": {"1"}, "X-A": {"1"}, "X-Not": {"1"}}); !reflect.DeepEqual(dst, want) {
+			t.Fatalf("in pieces of %d: %v, want %v", piece, dst, want)
+		}
 	}
 }
 
