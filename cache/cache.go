@@ -68,7 +68,8 @@ type Cache[K comparable, V any] struct {
 // load. The error lists everything that is wrong with config.
 //
 // load gets the values of the context of a reader, and a deadline and an end of
-// its own. It may be called for different keys at once.
+// its own. It may be called for different keys at once, and must not ask this
+// cache for the key that it loads: it would wait for itself.
 func New[K comparable, V any](config Config, load func(context.Context, K) (V, error)) (*Cache[K, V], error) {
 	return NewOver(config, newClocks[K, V](max(config.WithDefaults().Keys, 1)), load)
 }

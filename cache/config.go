@@ -55,22 +55,14 @@ type Config struct {
 func (c Config) WithDefaults() Config {
 	lifetime := jitter.Lifetime{Value: c.Lifetime, Share: c.Spread}.WithDefaults()
 	c.Lifetime, c.Spread = lifetime.Value, lifetime.Share
-	c.Beta = orDefault(c.Beta, 1)
-	c.Stale = orDefault(c.Stale, c.Lifetime)
-	c.Missing = orDefault(c.Missing, max(c.Lifetime/10, 1))
-	c.Failed = orDefault(c.Failed, time.Second)
-	c.Limit = orDefault(c.Limit, 3*time.Second)
-	c.Loads = orDefault(c.Loads, 1000)
-	c.Keys = orDefault(c.Keys, 10_000)
+	field.Default(&c.Beta, 1)
+	field.Default(&c.Stale, c.Lifetime)
+	field.Default(&c.Missing, max(c.Lifetime/10, 1))
+	field.Default(&c.Failed, time.Second)
+	field.Default(&c.Limit, 3*time.Second)
+	field.Default(&c.Loads, 1000)
+	field.Default(&c.Keys, 10_000)
 	return c
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // Validate returns everything that is wrong with c.

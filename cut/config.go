@@ -29,15 +29,9 @@ type Config struct {
 
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
-	if c.Workers == 0 {
-		c.Workers = 25
-	}
-	if c.Queue == 0 {
-		c.Queue = 1
-	}
-	if c.Limit == 0 {
-		c.Limit = 800 * time.Millisecond
-	}
+	field.Default(&c.Workers, 25)
+	field.Default(&c.Queue, 1)
+	field.Default(&c.Limit, 800*time.Millisecond)
 	return c
 }
 

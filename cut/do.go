@@ -22,12 +22,13 @@ type Panic = crash.Error
 // policy.Gone when ctx ended first. A panic in fn, or a runtime.Goexit, reaches
 // the caller if he is still there.
 func Do[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error)) (T, error) {
-	return DoLate(ctx, p, fn, func(T, error) {})
+	return DoLate(ctx, p, fn, nil)
 }
 
 // DoLate is Do for functions whose result has to be given back: late gets what
 // fn returned, or a *Panic, after its caller had left; close the connection
-// there. It is called at most once, while fn still holds its worker.
+// there. It is called at most once, while fn still holds its worker; it may be
+// nil.
 func DoLate[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error), late func(T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, p.config.Limit)
 	defer cancel()
@@ -83,6 +84,10 @@ func (c *call[T]) end(value T, err error) {
 	if c.wanted() {
 		<-c.pool.slots
 		close(c.done)
+		return
+	}
+	if c.late == nil {
+		c.bury(value, nil)
 		return
 	}
 	crash.Call(func() (T, error) { c.late(value, err); return value, nil }, c.bury)

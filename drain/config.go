@@ -29,15 +29,9 @@ type Config struct {
 
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
-	if c.Delay == 0 {
-		c.Delay = 5 * time.Second
-	}
-	if c.Finish == 0 {
-		c.Finish = 20 * time.Second
-	}
-	if c.Grace == 0 {
-		c.Grace = 30 * time.Second
-	}
+	field.Default(&c.Delay, 5*time.Second)
+	field.Default(&c.Finish, 20*time.Second)
+	field.Default(&c.Grace, 30*time.Second)
 	return c
 }
 

@@ -24,12 +24,8 @@ type Config struct {
 
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
-	if c.Waiting == 0 {
-		c.Waiting = 1000
-	}
-	if c.Workers == 0 {
-		c.Workers = 8
-	}
+	field.Default(&c.Waiting, 1000)
+	field.Default(&c.Workers, 8)
 	return c
 }
 

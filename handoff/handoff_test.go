@@ -299,6 +299,17 @@ workers: -1 is out of range; write a number from 1 to 16777216`
 	}
 }
 
+func TestAnOfferThatWaitsAllocatesNothing(t *testing.T) {
+	hang := make(chan struct{})
+	q := must(t, Config{Workers: 1}, Work[int]{Do: func(context.Context, int) { <-hang }})
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(500, func() { q.Offer(ctx, 1) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	close(hang)
+	q.Close(ctx)
+}
+
 func BenchmarkOffer(b *testing.B) {
 	q := must(b, Config{}, Work[int]{Do: func(context.Context, int) {}})
 	b.ReportAllocs()

@@ -22,12 +22,8 @@ type Lifetime struct {
 
 // WithDefaults returns l with what was left out filled in.
 func (l Lifetime) WithDefaults() Lifetime {
-	if l.Value == 0 {
-		l.Value = 300 * time.Second
-	}
-	if l.Share == 0 {
-		l.Share = 0.2
-	}
+	field.Default(&l.Value, 300*time.Second)
+	field.Default(&l.Share, 0.2)
 	return l
 }
 

@@ -23,12 +23,8 @@ type Probe struct {
 
 // WithDefaults returns p with what was left out filled in.
 func (p Probe) WithDefaults() Probe {
-	if p.Period == 0 {
-		p.Period = 10 * time.Second
-	}
-	if p.Failures == 0 {
-		p.Failures = 3
-	}
+	field.Default(&p.Period, 10*time.Second)
+	field.Default(&p.Failures, 3)
 	return p
 }
 

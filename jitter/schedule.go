@@ -27,12 +27,8 @@ type Schedule struct {
 
 // WithDefaults returns s with what was left out filled in.
 func (s Schedule) WithDefaults() Schedule {
-	if s.Every == 0 {
-		s.Every = time.Minute
-	}
-	if s.Spread == 0 {
-		s.Spread = min(30*time.Second, s.Every)
-	}
+	field.Default(&s.Every, time.Minute)
+	field.Default(&s.Spread, min(30*time.Second, s.Every))
 	return s
 }
 
@@ -59,9 +55,13 @@ func (s Schedule) Next(now policy.Instant, u float64) policy.Instant {
 }
 
 // Run runs work on the schedule until ctx ends, and returns why it ended. The
-// grid begins when Run is called. Work runs on the calling goroutine, so that
+// grid begins when Run is called; a schedule that Validate refuses is the error
+// at once. Work runs on the calling goroutine, so that
 // no run begins before the last one is over; a panic in it is the caller's.
 func (s Schedule) Run(ctx context.Context, work func(context.Context)) error {
+	if err := field.Error("jitter", "", s.Validate()); err != nil {
+		return err
+	}
 	epoch := time.Now()
 	for {
 		now := policy.Instant(time.Since(epoch))

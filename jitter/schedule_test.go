@@ -89,5 +89,11 @@ func TestASpreadLongerThanTheRhythmIsRefused(t *testing.T) {
 		if got := test.schedule.Validate().Error(); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.schedule, got, test.want)
 		}
+		if test.want == "" {
+			continue
+		}
+		if err := test.schedule.Run(t.Context(), nil); err == nil || err.Error() != "jitter:\n"+test.want {
+			t.Errorf("%+v: Run returned %v", test.schedule, err)
+		}
 	}
 }

@@ -33,15 +33,9 @@ type Start struct {
 
 // WithDefaults returns s with what was left out filled in.
 func (s Start) WithDefaults() Start {
-	if s.Step == 0 {
-		s.Step = 500 * time.Millisecond
-	}
-	if s.Cap == 0 {
-		s.Cap = 15 * time.Second
-	}
-	if s.Jitter == 0 {
-		s.Jitter = 500 * time.Millisecond
-	}
+	field.Default(&s.Step, 500*time.Millisecond)
+	field.Default(&s.Cap, 15*time.Second)
+	field.Default(&s.Jitter, 500*time.Millisecond)
 	return s
 }
 

@@ -22,15 +22,9 @@ type Config struct {
 
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
-	if c.Every == 0 {
-		c.Every = 100 * time.Millisecond
-	}
-	if c.Threshold == 0 {
-		c.Threshold = 50 * time.Millisecond
-	}
-	if c.Window == 0 {
-		c.Window = time.Minute
-	}
+	field.Default(&c.Every, 100*time.Millisecond)
+	field.Default(&c.Threshold, 50*time.Millisecond)
+	field.Default(&c.Window, time.Minute)
 	return c
 }
 

@@ -49,23 +49,13 @@ type Config struct {
 
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
-	if c.Base == 0 {
-		c.Base = 2 * time.Second
-	}
-	if c.Cap == 0 {
-		c.Cap = max(time.Minute, c.Base)
-	}
+	field.Default(&c.Base, 2*time.Second)
+	field.Default(&c.Cap, max(time.Minute, c.Base))
 	backoff := c.backoff().WithDefaults()
 	c.Base, c.Factor, c.Cap = backoff.Base, backoff.Factor, backoff.Cap
-	if c.Connect == 0 {
-		c.Connect = 10 * time.Second
-	}
-	if c.Healthy == 0 {
-		c.Healthy = 30 * time.Second
-	}
-	if c.Longest == 0 {
-		c.Longest = 10 * time.Minute
-	}
+	field.Default(&c.Connect, 10*time.Second)
+	field.Default(&c.Healthy, 30*time.Second)
+	field.Default(&c.Longest, 10*time.Minute)
 	c.Start = c.Start.WithDefaults()
 	return c
 }

@@ -11,6 +11,14 @@ import (
 	"github.com/kalan-go/kalan/policy"
 )
 
+// Default gives a field that was left out its documented value.
+func Default[T comparable](field *T, value T) {
+	var none T
+	if *field == none {
+		*field = value
+	}
+}
+
 // A Check collects the problems of one configuration. The zero value is ready.
 type Check struct {
 	problems policy.Problems

@@ -44,6 +44,15 @@ func TestWhatIsInRangeIsNoProblem(t *testing.T) {
 	}
 }
 
+func TestDefaultsFillWhatWasLeftOut(t *testing.T) {
+	n, d := 0, -time.Second
+	Default(&n, 7)
+	Default(&d, time.Minute)
+	if n != 7 || d != -time.Second {
+		t.Errorf("%d, %v", n, d)
+	}
+}
+
 func TestTheErrorSaysWhatWasToBeMade(t *testing.T) {
 	var c Check
 	c.Warn("grace", "is long")
