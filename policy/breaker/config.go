@@ -56,8 +56,9 @@ type Config struct {
 	// not judged. Raising it tolerates slower answers and sees a hang later.
 	Slow time.Duration `yaml:"slow" zero:"none"`
 	// SlowRate is the share of slow calls, in (0, 1], at which it opens once
-	// things have been bad for two exchange timeouts. 0: 0.5. Raising it
-	// tolerates a longer tail of slow answers.
+	// the score has agreed for two exchange timeouts, or the share has been
+	// that large for a whole window. 0: 0.5. Raising it tolerates a longer
+	// tail of slow answers.
 	SlowRate float64 `yaml:"slow_rate"`
 
 	// Open is how long it refuses before it probes. 0: 10 s. Raising it spares
