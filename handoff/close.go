@@ -24,26 +24,24 @@ func (q *Queue[T]) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	dropped, running := q.abandon()
-	if dropped+running == 0 {
-		return nil // the last one ended at that very moment
-	}
-	return fmt.Errorf("handoff %s: closing dropped %d that waited and cut %d that ran: %w", q.name, dropped, running, context.Cause(ctx))
-}
-
-// abandon cuts what is left.
-func (q *Queue[T]) abandon() (dropped, running int) {
+	left, running := q.takeAll()
 	q.cut(ErrClosed)
-	for {
-		q.mu.Lock()
-		if q.line.waiting == 0 {
-			running = q.line.running
-			q.mu.Unlock()
-			return dropped, running
-		}
-		e := q.line.pop()
-		q.mu.Unlock()
-		dropped++
+	for _, e := range left {
 		q.drop(e.item, q.rejection(policy.Shed, ErrClosed))
 	}
+	if len(left)+running == 0 {
+		return nil // the last one ended at that very moment
+	}
+	return fmt.Errorf("handoff %s: closing dropped %d that waited and cut %d that ran: %w", q.name, len(left), running, context.Cause(ctx))
+}
+
+// takeAll empties the line before anything is cut, so that no worker that wakes
+// up drops what is to be counted here.
+func (q *Queue[T]) takeAll() (left []entry[T], running int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.line.waiting > 0 {
+		left = append(left, q.line.pop())
+	}
+	return left, q.line.running
 }
