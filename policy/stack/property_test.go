@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/stack"
 )
 
 // Hundreds of seeds, thousands of verbs: every one is followed by the checks of
@@ -30,6 +34,27 @@ func often(n uint64) uint64 {
 		return max(n/4, 1)
 	}
 	return n
+}
+
+// A waiter is granted its slot and leaves before the driver has unlocked: its
+// wake-up goes with it, and the next one has the slot.
+func TestAGrantThatIsLeftAtOnce(t *testing.T) {
+	s := stack.New(stack.Config{Limit: limit.Fixed(1)})
+	var calls [3]stack.Call
+	var steps [3]stack.Step
+	for i := range calls {
+		calls[i].Ask.Deadline = policy.Never
+		s.Begin(0, &calls[i])
+		steps[i] = s.Next(0, &calls[i])
+	}
+	s.Settle(1, &calls[0], steps[0].Ticket, policy.Report{Outcome: policy.Success})
+	s.Cancel(1, &calls[1])
+	if woken, ok := s.Woken(); !ok || woken != steps[2].Ticket {
+		t.Errorf("woken is %v, want the third's %v", woken, steps[2].Ticket)
+	}
+	if woken, ok := s.Woken(); ok || s.Tangled() != "" {
+		t.Errorf("and then %v; %s", woken, s.Tangled())
+	}
 }
 
 // The same walk under rapid, which shortens what it finds.
