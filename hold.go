@@ -102,6 +102,13 @@ func (g *Guard) again(ctx context.Context, c *call) stack.Step {
 	return g.next(now, c)
 }
 
+// newLooker returns the timer by which the guard looks at the time, stopped.
+func (g *Guard) newLooker() *time.Timer {
+	looker := time.AfterFunc(time.Hour, g.look)
+	looker.Stop()
+	return looker
+}
+
 // look is the guard's own look at the time.
 func (g *Guard) look() {
 	now := g.now()

@@ -91,8 +91,7 @@ func New(c Config) (*Guard, error) {
 	if g.classify == nil {
 		g.classify = Classify
 	}
-	g.looker = time.AfterFunc(time.Hour, g.look)
-	g.looker.Stop()
+	g.looker = g.newLooker()
 	return g, nil
 }
 

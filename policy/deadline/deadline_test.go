@@ -123,9 +123,9 @@ func TestNobodyIsPromisedMoreThanThereIs(t *testing.T) {
 		if out < 0 || out > max(remaining, 0) || limit > 0 && out > limit {
 			t.Fatalf("%v of %v, the limit is %v", out, remaining, limit)
 		}
-		inMs, err := deadline.Parse(string(deadline.AppendMs(nil, out)))
-		if err != nil || inMs > out || out-inMs >= ms {
-			t.Fatalf("%v is sent as %v (%v)", out, inMs, err)
+		sent, err := deadline.Parse(string(deadline.AppendMs(nil, out)))
+		if err != nil || sent > out || out-sent >= ms {
+			t.Fatalf("%v is sent as %v (%v)", out, sent, err)
 		}
 		text := string(deadline.AppendGRPC(nil, out))
 		grpc, err := deadline.ParseGRPC(text)

@@ -1,7 +1,6 @@
 package latency_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -10,17 +9,6 @@ import (
 )
 
 const ms = time.Millisecond
-
-func ExampleRecord() {
-	var r latency.Record
-	for range 30 {
-		r.Add(20 * ms)
-	}
-	r.Add(400 * ms) // one slow answer moves the mean, not the median
-	median, known := r.Median()
-	fmt.Println(r.Mean().Round(ms), median, known)
-	// Output: 68ms 20ms true
-}
 
 func TestMedianNeedsEnoughAnswers(t *testing.T) {
 	var r latency.Record
