@@ -21,7 +21,7 @@ type delivery struct {
 	answer reply
 	held   kalan.Held
 	end    policy.Outcome // what the attempt was when its last byte has come
-	flush  bool // each piece at once: a stream
+	flush  bool           // each piece at once: a stream
 	late   atomic.Bool
 	timer  *time.Timer
 }
