@@ -1,8 +1,6 @@
 # Two commands matter: make run and make test. `make help` lists the others.
 
-MODULES     := . adapters bench cmd
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-GOFLAGS     ?=
 FUZZTIME    ?= 10s
 
 .DEFAULT_GOAL := help
@@ -43,13 +41,11 @@ format:
 # go.sum that lacks a line is found here.
 .PHONY: vet
 vet:
-	@set -e; for module in $(MODULES); do echo "go vet: $$module"; (cd "$$module" && GOWORK=off go vet ./...); done
+	@scripts/each.sh env GOWORK=off go vet ./...
 
 .PHONY: lint
 lint:
-	@set -e; for module in $(MODULES); do \
-		if [ -n "$$(cd "$$module" && go list ./... 2>/dev/null)" ]; then \
-			echo "staticcheck: $$module"; (cd "$$module" && go run $(STATICCHECK) ./...); fi; done
+	@scripts/each.sh go run $(STATICCHECK) ./...
 
 # `work` is every module of go.work, which ./... is not.
 .PHONY: race
