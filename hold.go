@@ -23,12 +23,18 @@ type call struct {
 // now reads the clock: monotonic, so that a step of the wall clock is nothing.
 func (g *Guard) now() policy.Instant { return policy.Instant(time.Since(g.epoch)) }
 
-// instant returns when ctx ends, on the guard's clock.
+// instant returns when ctx ends, on the guard's clock. A deadline that knows no
+// monotonic time is measured from now, like its own context does: the wall
+// clock may have been set since the guard was made (O-12).
 func (g *Guard) instant(ctx context.Context) policy.Instant {
-	if d, ok := ctx.Deadline(); ok {
-		return policy.Instant(d.Sub(g.epoch))
+	d, ok := ctx.Deadline()
+	switch {
+	case !ok:
+		return policy.Never
+	case d == d.Round(0):
+		return g.now().Add(time.Until(d))
 	}
-	return policy.Never
+	return policy.Instant(d.Sub(g.epoch))
 }
 
 // at is the inverse of instant.
