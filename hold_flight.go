@@ -63,8 +63,9 @@ func fly[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Cont
 		case stack.Wait:
 			l, came := tr.sleep(ctx, s)
 			if !came {
+				now := g.now() // before the machine's: what is over by it has been judged
 				s = g.again(ctx, &tr.call)
-				tr.leaveOverdue()
+				tr.leaveOverdue(now)
 				continue
 			}
 			var held Held
@@ -127,30 +128,38 @@ func (tr *trip[T]) sleep(ctx context.Context, s stack.Step) (l landing[T], came 
 }
 
 // land takes in an attempt's result. The Held is the call's answer, if it is.
-func (tr *trip[T]) land(ctx context.Context, l landing[T]) (Held, stack.Step) {
+func (tr *trip[T]) land(ctx context.Context, l landing[T]) (held Held, s stack.Step) {
 	g := tr.g
 	tr.takeOff(l.flight)
+	settled := false
+	defer func() {
+		if !settled { // a panic or a Goexit, in the function or in judging its value
+			g.settle(&tr.call, l.ticket, policy.Report{Outcome: policy.Ignored, Final: true})
+			l.ctx.end()
+		}
+	}()
 	if l.exited || l.panicked != nil {
-		g.settle(&tr.call, l.ticket, policy.Report{Outcome: policy.Ignored, Final: true})
-		l.ctx.end()
 		tr.fall(l)
 	}
 	r := tr.way.report(ctx, g, l.value, l.err)
 	s, counts := g.judge(&tr.call, l.ticket, r)
 	switch {
 	case !counts: // its time was up before it landed
-		tr.bury(l)
-		return Held{}, g.again(ctx, &tr.call)
+		settled = true
+		go tr.bury(l)
+		return held, s
 	case l.err != nil:
 		tr.last = l.err
 	case s.Kind == stack.Done:
+		settled = true
 		return Held{g, l.ticket, &l.ctx.attemptContext}, s
 	default:
 		tr.last = tr.way.discard(l.value)
 	}
+	settled = true
 	g.free(l.ticket, r.Outcome)
 	l.ctx.end()
-	return Held{}, s
+	return held, s
 }
 
 // fall lets a panic or a Goexit of the function's reach the caller.
@@ -169,13 +178,16 @@ func (tr *trip[T]) leave(f *flight) {
 		}
 		return
 	}
-	for { // it has landed: its result is in the channel, or about to be
-		l := <-tr.back
-		tr.takeOff(l.flight)
-		go tr.bury(l)
+	var others []landing[T]
+	for l := range tr.back { // it has landed: its result is here, or about to be
 		if l.flight == f {
-			return
+			go tr.bury(l)
+			break
 		}
+		others = append(others, l)
+	}
+	for _, l := range others { // these are still the call's
+		tr.back <- l
 	}
 }
 
@@ -188,8 +200,7 @@ func (tr *trip[T]) leaveAll() {
 }
 
 // leaveOverdue leaves the attempts that the stack has judged at their limit.
-func (tr *trip[T]) leaveOverdue() {
-	now := tr.g.now()
+func (tr *trip[T]) leaveOverdue(now policy.Instant) {
 	for i := len(tr.out) - 1; i >= 0 && i < len(tr.out); i-- {
 		if f := tr.out[i]; now >= f.until {
 			tr.takeOff(f)
