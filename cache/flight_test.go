@@ -253,6 +253,96 @@ func TestADeletedValueIsNotServedInPlaceOfAnError(t *testing.T) {
 	})
 }
 
+// eager is a configuration under which every reader of a value that took time
+// to load refreshes it.
+func eager(lifetime time.Duration) Config {
+	return Config{Lifetime: lifetime, Spread: -1, Beta: 1000}
+}
+
+// A refresh has no reader to begin with, so none who leaves ends it.
+func TestARefreshOutlivesThoseWhoJoinIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var loads atomic.Int64
+		c := must(t, eager(60*ms), after(100*ms, &loads))
+		c.Get(t.Context(), "key")
+		c.Get(t.Context(), "key") // begins a refresh
+		time.Sleep(60 * ms)       // the value has ended
+		ctx, cancel := context.WithTimeout(t.Context(), 10*ms)
+		defer cancel()
+		if _, err := c.Get(ctx, "key"); !errors.Is(err, policy.Expired) {
+			t.Errorf("who joined and left got %v", err)
+		}
+		time.Sleep(30 * ms)
+		if v, err := c.Get(t.Context(), "key"); v != 2 || err != nil {
+			t.Errorf("the refresh brought %d, %v", v, err)
+		}
+		if s := c.Stats(); s.Abandoned != 0 || s.Refreshes < 1 || loads.Load() > 3 {
+			t.Errorf("%+v", s)
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+func TestAFailedRefreshIsNotTriedAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loads := 0
+		c := must(t, eager(10*time.Second), func(context.Context, string) (int, error) {
+			time.Sleep(10 * ms)
+			if loads++; loads > 1 {
+				return 0, io.ErrUnexpectedEOF
+			}
+			return 1, nil
+		})
+		for range 300 { // three seconds
+			if v, err := c.Get(t.Context(), "key"); v != 1 || err != nil {
+				t.Errorf("got %d, %v", v, err)
+			}
+			time.Sleep(10 * ms)
+		}
+		if loads < 3 || loads > 5 {
+			t.Errorf("%d loads in three seconds, want one a second", loads)
+		}
+	})
+}
+
+// Between a reader's look and his turn at the lock, a load may have landed.
+func TestWhatHasLandedMeanwhileIsNotLoadedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var loads atomic.Int64
+		c := must(t, Config{}, after(0, &loads))
+		c.Set("key", 1)
+		seen := c.lookup("key")
+		c.Set("key", 2)
+		c.freshen(t.Context(), "key", seen)
+		if f, item := c.join(t.Context(), "key"); f != nil || item != c.lookup("key") {
+			t.Errorf("joined %+v, item %+v", f, item)
+		}
+		if n := loads.Load(); n != 0 {
+			t.Errorf("%d loads", n)
+		}
+	})
+}
+
+// Whether the loader or the limit is first at that instant, the reader hears of
+// the limit.
+func TestALoaderThatMindsItsLimitTimesOutToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := must(t, Config{}, func(ctx context.Context, _ int) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		})
+		var wg sync.WaitGroup
+		for key := range 300 {
+			wg.Go(func() {
+				if _, err := c.Get(t.Context(), key); !errors.Is(err, policy.Timeout) {
+					t.Errorf("key %d: %v", key, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
 // A NaN equals nothing, itself included: as a key it would stay for ever.
 func TestAKeyThatEqualsNothingIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -255,6 +255,9 @@ func TestCloseCutsWhatIsLeft(t *testing.T) {
 func TestClosingAnIdleQueueIsDoneAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d diary
+		if err := must(t, Config{}, d.each(0)).Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 		q := must(t, Config{}, d.each(0))
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -264,6 +267,16 @@ func TestClosingAnIdleQueueIsDoneAtOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWhatAWorkerTakesAfterTheCutIsDropped(t *testing.T) {
+	var d diary
+	q := must(t, Config{}, d.each(0))
+	q.cut(ErrClosed)
+	q.handle(entry[int]{ctx: t.Context(), item: 7})
+	if len(d.done) != 0 || !slices.Equal(d.dropped, []int{7}) || !errors.Is(d.why[0], ErrClosed) {
+		t.Errorf("done %v, dropped %v, %v", d.done, d.dropped, d.why)
+	}
 }
 
 func TestNoPlacesMeansIdleWorkersOnly(t *testing.T) {

@@ -94,6 +94,17 @@ func TestTheWaitGrowsAndBeginsAgain(t *testing.T) {
 	if wait, _ := p.Again(30*time.Second, 0); wait > 1100*ms {
 		t.Errorf("after a healthy connection: %v", wait)
 	}
+	one, _ := p.Again(time.Hour, 0)
+	if two, _ := p.Again(time.Hour, 0); one == two {
+		t.Errorf("two healthy connections later: %v both times", one)
+	}
+	d := NewPlan(Config{Jitter: retry.Decorrelated, Base: time.Second}, 1)
+	for range 20 {
+		d.Again(0, 0)
+	}
+	if wait, _ := d.Again(time.Hour, 0); wait > 3100*ms {
+		t.Errorf("after a healthy connection: %v, which goes on from the waits before", wait)
+	}
 	if _, ok := p.Again(0, 10*time.Minute+1); ok {
 		t.Error("a Retry-After beyond the longest was taken")
 	}
