@@ -12,7 +12,9 @@ import (
 )
 
 func ExampleDo() {
-	prices, err := kalan.New(kalan.Config{Name: "prices"})
+	config := kalan.Config{Name: "prices"}
+	config.Limit = limit.Fixed(25) // at once; every field left out means its documented default
+	prices, err := kalan.New(config)
 	if err != nil {
 		panic(err) // everything that is wrong with the configuration, at once
 	}
