@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,11 +86,7 @@ func judge(broken []claim, lag time.Duration) error {
 
 // tell runs the story once.
 func tell(ctx context.Context, w io.Writer, config []byte, p pace) (*account, error) {
-	free, err := freeAddresses(2)
-	if err != nil {
-		return nil, err
-	}
-	s, err := build(ctx, config, free[0], free[1])
+	s, err := buildSomewhere(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +95,21 @@ func tell(ctx context.Context, w io.Writer, config []byte, p pace) (*account, er
 	a := newAccount(s.layout.bridges)
 	a.hangs, a.length = p.healthy, p.healthy+p.hanging
 	return a, play(ctx, w, s, a)
+}
+
+// buildSomewhere is build on free ports. A free port can be taken by somebody
+// else before the gateway listens on it, so there are three tries.
+func buildSomewhere(ctx context.Context, config []byte) (*stage, error) {
+	for try := 1; ; try++ {
+		free, err := freeAddresses(2)
+		if err != nil {
+			return nil, err
+		}
+		s, err := build(ctx, config, free[0], free[1])
+		if err == nil || try == 3 || !strings.Contains(err.Error(), "address already in use") {
+			return s, err
+		}
+	}
 }
 
 // play sends the callers, has the first bridge hang when its time has come, and
