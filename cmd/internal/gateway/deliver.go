@@ -66,15 +66,23 @@ func (d *delivery) sayHead() {
 	if _, known := header["Content-Type"]; !known {
 		header["Content-Type"] = nil // or net/http guesses one
 	}
-	announced := make(http.Header)
-	wire.Announced(announced, d.answer.Trailer)
-	for name := range announced {
-		header["Trailer"] = append(header["Trailer"], name)
-	}
+	d.announce(header)
 	d.w.WriteHeader(d.answer.StatusCode)
 	stream := d.answer.ContentLength < 0 || strings.HasPrefix(header.Get("Content-Type"), "text/event-stream")
 	if d.flush = stream && d.answer.Body != http.NoBody; d.flush {
 		d.exchange.flush()
+	}
+}
+
+// announce names the trailers that the upstream has announced.
+func (d *delivery) announce(header http.Header) {
+	if len(d.answer.Trailer) == 0 {
+		return
+	}
+	announced := make(http.Header)
+	wire.Announced(announced, d.answer.Trailer)
+	for name := range announced {
+		header["Trailer"] = append(header["Trailer"], name)
 	}
 }
 

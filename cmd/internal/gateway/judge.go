@@ -57,9 +57,11 @@ func faultOf(err error) string {
 // answer depends on the rest of the request.
 func (x *exchange) judgeAnswer(answer *http.Response) policy.Report {
 	r := policy.Report{Outcome: x.outcome(answer.StatusCode), Final: true}
+	if r.Outcome == policy.Success || !x.repeatable || x.body != nil && !x.body.Whole() {
+		return r
+	}
 	wait, asked := pushback.RetryAfter(answer.Header.Get("Retry-After"), time.Now())
 	switch {
-	case !x.repeatable || x.body != nil && !x.body.Whole():
 	case slices.Contains(x.target.config.Failures.Status, answer.StatusCode):
 		r.Final, r.RetryAfter = false, wait
 	case answer.StatusCode == http.StatusTooManyRequests && asked:

@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan/policy/breaker"
+)
+
+// TestMetrics reads what Prometheus would: names, labels that are bounded, and
+// the counts of a little traffic.
+func TestMetrics(t *testing.T) {
+	h := open(t, fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/500" {
+			w.WriteHeader(500)
+		}
+	})))
+	for _, path := range []string{"/", "/a", "/500", "/..", "/b"} {
+		h.do(t, "GET", path, "")
+	}
+	status, text := h.probe(t, "/metrics")
+	for _, line := range []string{
+		`kalan_requests_total{status="2xx",upstream="bridge"} 3`,
+		`kalan_requests_total{status="5xx",upstream="bridge"} 1`,
+		`kalan_requests_total{status="4xx",upstream="none"} 1`,
+		`kalan_request_duration_seconds_count{upstream="bridge"} 4`,
+		`kalan_refusal_duration_seconds_count{upstream="none"} 1`,
+		`kalan_own_duration_seconds_count{upstream="bridge"} 4`,
+		`kalan_calls_total{upstream="bridge"} 4`,
+		`kalan_attempts_total{upstream="bridge"} 4`,
+		`kalan_outcomes_total{outcome="success",upstream="bridge"} 3`,
+		`kalan_outcomes_total{outcome="failure",upstream="bridge"} 1`,
+		`kalan_refused_total{reason="open",upstream="bridge"} 0`,
+		`kalan_breaker_state{state="closed",upstream="bridge"} 1`,
+		`kalan_breaker_state{state="open",upstream="bridge"} 0`,
+		`kalan_limit_slots{upstream="bridge"} 25`,
+		`kalan_slots_taken{upstream="bridge"} 0`,
+		`kalan_panics_total 0`,
+		`kalan_ready 1`,
+		`kalan_requests_in_flight 0`,
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("%s is missing", line)
+		}
+	}
+	if status != 200 || strings.Contains(text, "/500") {
+		t.Errorf("%d, with paths in labels: %v", status, strings.Contains(text, "/500"))
+	}
+	name := regexp.MustCompile(`^kalan_[a-z_]+$`)
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 3 && words[1] == "TYPE" && strings.HasPrefix(words[2], "kalan") && !name.MatchString(words[2]) {
+			t.Errorf("%s is not a good name", words[2])
+		}
+	}
+}
+
+// TestTheOwnTimeIsNotTheUpstreams: waiting is not counted as the gateway's.
+func TestTheOwnTimeIsNotTheUpstreams(t *testing.T) {
+	h := open(t, fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+		timer := time.NewTimer(100 * time.Millisecond)
+		defer timer.Stop()
+		<-timer.C
+	})))
+	h.do(t, "GET", "/", "")
+	_, text := h.probe(t, "/metrics")
+	if !strings.Contains(text, `kalan_own_duration_seconds_bucket{upstream="bridge",le="0.05"} 1`) ||
+		!strings.Contains(text, `kalan_request_duration_seconds_bucket{upstream="bridge",le="0.1"} 0`) {
+		t.Errorf("%s", regexp.MustCompile(`kalan_(own|request)_duration.*`).FindAllString(text, -1))
+	}
+}
+
+func TestStatus(t *testing.T) {
+	h := open(t, fileFor(backend(t, answers("ok"))))
+	h.do(t, "GET", "/", "")
+	code, text := h.probe(t, "/status")
+	var s struct {
+		Drain     string
+		Upstreams map[string]struct {
+			Limit  int
+			Counts struct{ Calls int }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil || code != 200 {
+		t.Fatalf("%d %v", code, err)
+	}
+	if b := s.Upstreams["bridge"]; s.Drain != "ready" || b.Limit != 25 || b.Counts.Calls != 1 {
+		t.Errorf("%s", text)
+	}
+	if code, _ := h.probe(t, "/nothing"); code != 404 {
+		t.Errorf("/nothing: %d", code)
+	}
+}
+
+// TestMovesOfTheBreakerAreLogged, also those that no request causes.
+func TestMovesOfTheBreakerAreLogged(t *testing.T) {
+	file := fileFor(closedAddress(t))
+	file.Upstreams[0].Breaker = breaker.Config{Calls: 1, Open: 300 * time.Millisecond}
+	file.Upstreams[0].Retry.Attempts = 1
+	h := open(t, file)
+	until(t, "the breaker opens", func() bool { return h.do(t, "GET", "/", "").StatusCode == 503 })
+	for _, word := range []string{`"to":"open"`, `"to":"half-open"`} {
+		until(t, word+" is logged", func() bool { return strings.Contains(h.log.String(), word) })
+	}
+}
