@@ -1,0 +1,233 @@
+package world
+
+import (
+	"math"
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/sim/random"
+)
+
+// A service is what all instances have in common while it runs.
+type service struct {
+	first  int32   // its first instance
+	listed []int32 // the instances that requests are sent to
+}
+
+// An instance is one process of a service.
+type instance struct {
+	service int32
+	busy    int // with a worker
+	waiting int // in the queue
+	head    int32
+	tail    int32
+	delay   codel
+	shared  *crowd // processor sharing
+	accept  *bucket.Bucket
+	speeds  []Speed
+	frozen  policy.Instant // until then it stands still
+	closed  bool
+	present int // in service and in the queue
+	changed policy.Instant
+}
+
+func (w *World) addServices(s random.Stream) {
+	for i := range w.m.Services {
+		sv := &w.m.Services[i]
+		one := service{first: int32(len(w.instances))}
+		for n := range sv.Instances {
+			one.listed = append(one.listed, int32(len(w.instances)))
+			w.instances = append(w.instances, w.newInstance(int32(i), n))
+		}
+		w.services = append(w.services, one)
+	}
+}
+
+func (w *World) newInstance(of int32, n int) instance {
+	sv := &w.m.Services[of]
+	in := instance{service: of, head: none, tail: none}
+	for _, s := range sv.Speeds {
+		if s.Instance < 0 || s.Instance == n {
+			in.speeds = append(in.speeds, s)
+		}
+	}
+	if sv.Shared {
+		in.shared = &crowd{}
+	}
+	if sv.Accept != nil {
+		in.accept = bucket.New(*sv.Accept)
+	}
+	return in
+}
+
+// pick chooses the instance that a request goes to, among those that are
+// listed.
+func (w *World) pick(service int32, id random.Stream) int32 {
+	listed := w.services[service].listed
+	switch len(listed) {
+	case 0:
+		return none
+	case 1:
+		return listed[0]
+	}
+	s := id.Sub(forInstance)
+	return listed[s.IntN(len(listed))]
+}
+
+// change counts who is present, and for how long.
+func (in *instance) change(now policy.Instant, by int, t *ServiceTally) {
+	t.Present += time.Duration(in.present) * now.Sub(max(in.changed, t.from))
+	in.changed = now
+	in.present += by
+}
+
+// after returns when work that needs d is done if it is begun now.
+func (in *instance) after(now policy.Instant, d time.Duration) policy.Instant {
+	if len(in.speeds) == 0 {
+		return now.Add(d)
+	}
+	left := float64(d)
+	for _, s := range in.speeds {
+		if s.To <= now {
+			continue
+		}
+		if now < s.From {
+			if gap := float64(s.From - now); left <= gap {
+				break
+			} else {
+				left -= gap
+			}
+			now = s.From
+		}
+		if done := float64(s.To-now) * s.Rate; done >= left && s.Rate > 0 {
+			return now.Add(time.Duration(math.Round(left / s.Rate)))
+		} else {
+			left -= done
+		}
+		now = s.To
+	}
+	return now.Add(time.Duration(math.Round(left)))
+}
+
+// hopeless reports whether a visit need not be begun any more.
+func (q *Queue) hopeless(now policy.Instant, v *visit) bool {
+	return (q.Expired || q.Needs > 0) && v.deadline.Sub(now) <= q.Needs
+}
+
+// enqueue lets a visit wait for a worker.
+func (w *World) enqueue(in *instance, id int32) {
+	v := &w.visits[id]
+	v.state = queued
+	v.prev, v.next = in.tail, none
+	if in.tail == none {
+		in.head = id
+	} else {
+		w.visits[in.tail].next = id
+	}
+	in.tail = id
+	in.waiting++
+	t := &w.tally.Services[in.service]
+	t.Longest = max(t.Longest, in.waiting)
+}
+
+// dequeue takes a visit out of the queue, wherever it stands.
+func (w *World) dequeue(in *instance, id int32) {
+	v := &w.visits[id]
+	if v.prev == none {
+		in.head = v.next
+	} else {
+		w.visits[v.prev].next = v.next
+	}
+	if v.next == none {
+		in.tail = v.prev
+	} else {
+		w.visits[v.next].prev = v.prev
+	}
+	v.prev, v.next = none, none
+	in.waiting--
+}
+
+// serveNext gives free workers of an instance to those who wait.
+func (w *World) serveNext(i int32) {
+	for {
+		in := &w.instances[i]
+		sv := &w.m.Services[in.service]
+		if in.waiting == 0 || in.busy >= sv.Workers {
+			return
+		}
+		id := in.head
+		if sv.Queue.Newest {
+			id = in.tail
+		}
+		v := &w.visits[id]
+		w.dequeue(in, id)
+		switch late := sv.Queue.hopeless(w.now, v); {
+		case late, sv.Queue.Target > 0 && in.delay.drops(w.now, w.now.Sub(v.born), in.waiting, &sv.Queue):
+			w.turnAway(in, id, late)
+		default:
+			w.begin(id)
+		}
+	}
+}
+
+// turnAway drops a visit from the queue.
+func (w *World) turnAway(in *instance, id int32, late bool) {
+	t := &w.tally.Services[in.service]
+	t.Dropped++
+	in.change(w.now, -1, t)
+	why := policy.Shed
+	if late {
+		why = policy.Expired
+	}
+	w.reply(id, answer{result: Refused, why: why})
+}
+
+// A codel drops from a queue that has been slow for too long (Nichols and
+// others, RFC 8289, section 5).
+type codel struct {
+	above    policy.Instant // when slow is too long; 0: it is not slow
+	next     policy.Instant // when to drop again
+	count    int
+	before   int // count when dropping last began
+	dropping bool
+}
+
+// drops reports whether the visit that has waited for so long, with so many
+// behind it, is to be dropped.
+func (c *codel) drops(now policy.Instant, waited time.Duration, behind int, q *Queue) bool {
+	if waited < q.Target || behind == 0 {
+		c.above, c.dropping = 0, false
+		return false
+	}
+	if c.above == 0 {
+		c.above = now.Add(q.Interval)
+		return false
+	}
+	if now < c.above {
+		c.dropping = false
+		return false
+	}
+	switch {
+	case c.dropping && now < c.next:
+		return false
+	case c.dropping:
+		c.count++
+		c.next = c.next.Add(q.spacing(c.count))
+		return true
+	}
+	// Where the last stretch of drops ended is a good place to begin again, if
+	// that is not long ago.
+	recent := c.count - c.before
+	c.dropping, c.count = true, 1
+	if recent > 1 && now.Sub(c.next) < 16*q.Interval {
+		c.count = recent
+	}
+	c.before = c.count
+	c.next = now.Add(q.spacing(c.count))
+	return true
+}
+
+func (q *Queue) spacing(count int) time.Duration {
+	return time.Duration(float64(q.Interval) / math.Sqrt(float64(count)))
+}

@@ -1,0 +1,331 @@
+package world
+
+import (
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/sim/random"
+)
+
+// What numbers are drawn for. Sub streams of a request by purpose are the same
+// in every arm of a comparison.
+const (
+	forInstance uint64 = 1 + iota
+	forNetwork
+	forWayBack
+	forFate
+	forRetryAfter
+	forEarly
+	forLifetime
+	forShadow
+	forTenant
+	forKey
+	forThink
+	forWork    uint64 = 1 << 20 // and the operation
+	forAttempt uint64 = 1 << 21 // and its number
+	forBranch  uint64 = 1 << 22 // and the operation
+)
+
+// send lets a request travel over an edge, for whoever waits.
+func (w *World) send(edge int32, r *request, from origin) (int32, *visit) {
+	id, v := w.newVisit()
+	v.request, v.from, v.edge = *r, from, edge
+	e := &w.m.Edges[edge]
+	v.state, v.pc = travels, e.Script
+	if e.Promise > 0 {
+		v.deadline = min(v.deadline, w.now.Add(e.Promise))
+	}
+	v.instance = w.pick(e.Service, v.id)
+	w.push(w.now.Add(w.network(e.Service, v.id, forNetwork)), reaches, id, v.gen)
+	return id, v
+}
+
+// network draws one way to or from a service.
+func (w *World) network(service int32, id random.Stream, purpose uint64) time.Duration {
+	law := &w.m.Services[service].Network
+	if law.IsZero() {
+		return 0
+	}
+	s := id.Sub(purpose)
+	return law.Draw(&s, 0)
+}
+
+// reach lets a visit knock at its instance.
+func (w *World) reach(id int32) {
+	v := &w.visits[id]
+	if v.instance == none {
+		w.reply(id, answer{result: Failed})
+		return
+	}
+	in := &w.instances[v.instance]
+	sv, t := &w.m.Services[in.service], &w.tally.Services[in.service]
+	v.born = w.now
+	t.Arrived++
+	switch {
+	case in.closed: // nobody listens
+		w.reply(id, answer{result: Failed})
+		return
+	case v.gone && sv.Cancels:
+		w.dropVisit(id)
+		return
+	case in.accept != nil && !in.accept.Allow(w.now):
+		w.refuse(id, policy.Rate)
+		return
+	}
+	if sv.Queue.hopeless(w.now, v) {
+		w.refuse(id, policy.Expired)
+		return
+	}
+	in.change(w.now, +1, t)
+	if sv.Workers == 0 || in.busy < sv.Workers || sv.Shared {
+		w.begin(id)
+		return
+	}
+	if sv.Queue.Places >= 0 && in.waiting >= sv.Queue.Places {
+		in.change(w.now, -1, t)
+		w.refuse(id, policy.Full)
+		return
+	}
+	w.enqueue(in, id)
+}
+
+// refuse answers a visit before any work is done for it.
+func (w *World) refuse(id int32, why policy.Reason) {
+	v := &w.visits[id]
+	service := w.m.Edges[v.edge].Service
+	w.tally.Services[service].Refused++
+	a := answer{result: Refused, why: why}
+	if away := w.m.Services[service].GoAway; !away.IsZero() {
+		s := v.id.Sub(forRetryAfter)
+		a.retryAfter = away.Pick(s.Float64())
+	}
+	w.reply(id, a)
+}
+
+// begin gives a visit a worker.
+func (w *World) begin(id int32) {
+	v := &w.visits[id]
+	in := &w.instances[v.instance]
+	in.busy++
+	v.state, v.begun = serving, w.now
+	w.tally.Services[in.service].Wait.Add(w.now.Sub(v.born))
+	w.play(id)
+}
+
+// play goes on with a visit's script until it has to wait.
+func (w *World) play(id int32) {
+	for {
+		v := &w.visits[id]
+		switch op := &w.m.Ops[v.pc]; op.Kind {
+		case Work:
+			w.toil(id, op)
+			return
+		case Ask:
+			w.ask(id, op)
+			return
+		case Look:
+			if !w.lookUp(id, op) {
+				return
+			}
+		case Store:
+			if w.store(id, op); w.visits[id].shadow {
+				w.quit(id, answer{})
+				return
+			}
+		case Done:
+			w.end(id)
+			return
+		}
+	}
+}
+
+// toil begins a piece of work.
+func (w *World) toil(id int32, op *Op) {
+	v := &w.visits[id]
+	in := &w.instances[v.instance]
+	sv := &w.m.Services[in.service]
+	s := v.id.Sub(forWork + uint64(v.pc))
+	d := op.Law.Draw(&s, w.drawn[v.pc])
+	if n := w.drawn[v.pc]; len(sv.Replay) > 0 {
+		d = sv.Replay[n%uint64(len(sv.Replay))].Takes
+		v.answer = sv.Replay[n%uint64(len(sv.Replay))].answer()
+	}
+	w.drawn[v.pc]++
+	if sv.Crowding > 0 {
+		d += time.Duration(in.busy) * sv.Crowding
+	}
+	for _, x := range sv.Extra {
+		if w.now >= x.From && w.now < x.To {
+			d += x.Add
+		}
+	}
+	v.since, v.work = w.now, d
+	if sv.Shared {
+		w.share(in, id)
+		return
+	}
+	w.push(in.after(w.now, d), finishes, id, v.gen)
+}
+
+func (r *Reply) answer() answer { return answer{result: r.Result, retryAfter: r.RetryAfter} }
+
+// finish ends a piece of work.
+func (w *World) finish(id int32) {
+	v := &w.visits[id]
+	w.tally.worked(w.m.Edges[v.edge].Service, v.work, w.inVain(v))
+	v.work = 0
+	v.pc++
+	w.play(id)
+}
+
+// inVain reports whether nobody waits any more for what a visit does: its own
+// caller has left, or that one's caller.
+func (w *World) inVain(v *visit) bool {
+	for {
+		if v.gone {
+			return true
+		}
+		switch v.from.kind {
+		case fromVisit:
+			p := &w.visits[v.from.id]
+			if p.gen != v.from.gen {
+				return true
+			}
+			v = p
+		case fromCall:
+			c := &w.calls[v.from.id]
+			if c.gen != v.from.gen || c.from.kind == fromVisit && w.visits[c.from.id].gen != c.from.gen {
+				return true
+			}
+			if c.from.kind != fromVisit {
+				return false
+			}
+			v = &w.visits[c.from.id]
+		default:
+			return false
+		}
+	}
+}
+
+// end draws a visit's fate when its script has ended.
+func (w *World) end(id int32) {
+	v := &w.visits[id]
+	sv := &w.m.Services[w.m.Edges[v.edge].Service]
+	if v.result == OK && (len(sv.Errors) > 0 || sv.Business > 0) {
+		s := v.id.Sub(forFate)
+		switch u := s.Float64(); {
+		case u < failing(sv.Errors, w.now):
+			v.result = Failed
+		case 1-u < sv.Business:
+			v.result = Business
+		}
+	}
+	w.quit(id, v.answer)
+}
+
+// failing returns the share of requests that fail at now.
+func failing(windows []Share, now policy.Instant) float64 {
+	p := 0.0
+	for _, s := range windows {
+		if now >= s.From && now < s.To {
+			p = max(p, s.P)
+		}
+	}
+	return p
+}
+
+// quit ends a visit that has a worker, with its answer.
+func (w *World) quit(id int32, a answer) {
+	v := &w.visits[id]
+	i := v.instance
+	in := &w.instances[i]
+	t := &w.tally.Services[in.service]
+	if v.loads > 0 {
+		w.giveUp(id, a)
+		v = &w.visits[id]
+	}
+	t.Finished++
+	t.Stay.Add(w.now.Sub(v.born))
+	w.release(in)
+	w.reply(id, a)
+	w.serveNext(i)
+}
+
+// release takes a visit out of its instance.
+func (w *World) release(in *instance) {
+	in.busy--
+	in.change(w.now, -1, &w.tally.Services[in.service])
+}
+
+// reply sends an answer back, if somebody waits for it.
+func (w *World) reply(id int32, a answer) {
+	v := &w.visits[id]
+	v.answer, v.state = a, returning
+	if v.from.kind == nobody || v.gone && v.ticket.IsZero() {
+		w.dropVisit(id)
+		return
+	}
+	w.push(w.now.Add(w.network(w.m.Edges[v.edge].Service, v.id, forWayBack)), answers, id, v.gen)
+}
+
+// deliver hands the answer to who waits for it.
+func (w *World) deliver(id int32) {
+	v := &w.visits[id]
+	switch from := v.from; from.kind {
+	case fromCall:
+		w.land(id)
+	case fromVisit:
+		a := v.answer
+		w.dropVisit(id)
+		if w.visits[from.id].gen == from.gen {
+			w.answered(from.id, a)
+		}
+	case fromLoad:
+		r, a := v.request, v.answer
+		w.dropVisit(id)
+		w.served(&r, from.id, a)
+	}
+}
+
+// ask makes the calls of an operation.
+func (w *World) ask(id int32, op *Op) {
+	v := &w.visits[id]
+	pc, n := v.pc, op.N
+	v.pending = n
+	from := origin{fromVisit, id, v.gen}
+	for i := range n {
+		r := w.visits[id].request
+		r.id = r.id.Sub(forBranch + uint64(pc+i))
+		w.askOver(w.m.Ops[pc+i].Edge, &r, from)
+	}
+}
+
+// askOver makes one call, with a guard or without.
+func (w *World) askOver(edge int32, r *request, from origin) {
+	if w.m.Edges[edge].Guard == none {
+		w.tally.Edges[edge].Calls++
+		w.tally.launched(edge, r, from, w.now)
+		w.send(edge, r, from)
+		return
+	}
+	w.dial(edge, r, from)
+}
+
+// answered takes in the end of one of a visit's calls. What goes wrong in one
+// is what goes wrong in all.
+func (w *World) answered(id int32, a answer) {
+	v := &w.visits[id]
+	op := &w.m.Ops[v.pc]
+	if !op.Optional {
+		v.answer = v.answer.worse(a)
+	}
+	if v.pending--; v.pending > 0 {
+		return
+	}
+	if v.result != OK {
+		w.quit(id, v.answer)
+		return
+	}
+	v.pc += op.N
+	w.play(id)
+}
