@@ -8,12 +8,12 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/kalan-go/kalan"
-	"github.com/kalan-go/kalan/cmd/internal/gateway/replay"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/replay"
+	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy/deadline"
 )
 
@@ -26,10 +26,7 @@ type reply struct {
 	began, asked, answered time.Duration // on the gateway's clock
 }
 
-var (
-	errTooLate  = errors.New("what remains of the time is too short for another attempt")
-	errSwitched = errors.New("the upstream switched protocols without being asked to")
-)
+var errSwitched = errors.New("the upstream switched protocols without being asked to")
 
 // mostDrained is how much of an answer is read that nobody waits for.
 const mostDrained = 256 << 10
@@ -110,18 +107,11 @@ func (x *exchange) traced(ctx context.Context, nominated *wire.Nominated) contex
 // mark writes what gateways tell each other: what remains of the time, the
 // attempt's number, and who repeats.
 func (x *exchange) mark(header http.Header, n int) error {
-	header[wire.Attempt] = []string{strconv.Itoa(n)}
+	travel.WriteAttempt(header, n)
 	if !x.ask.Once && x.repeatable && x.target.config.Retry.Attempts > 1 {
-		header[wire.RetryOwner] = []string{x.g.name}
+		header[travel.RetryOwner] = []string{x.g.name}
 	}
-	for _, name := range [...]string{"Idempotency-Key", "X-Idempotency-Key"} {
-		// The transport repeats by itself what has such a header, counted by
-		// nobody. It does not know it in lower case.
-		if key, ok := header[name]; ok {
-			delete(header, name)
-			header[lower[name]] = key
-		}
-	}
+	travel.HideKeys(header)
 	if x.g.header == "" {
 		return nil
 	}
@@ -130,21 +120,8 @@ func (x *exchange) mark(header http.Header, n int) error {
 		remaining = time.Until(x.deadline)
 	}
 	remaining = deadline.Outbound(x.target.config.Exchange, remaining, x.g.file.Deadline.Margin)
-	switch {
-	case remaining < time.Millisecond:
-		return errTooLate
-	case remaining == deadline.None:
-		return nil
-	}
-	left := []string{string(deadline.AppendMs(nil, remaining))}
-	header[x.g.header] = left
-	if _, used := header[wire.Expected]; used {
-		header[wire.Expected] = left
-	}
-	return nil
+	return travel.WriteRemaining(header, x.g.header, remaining)
 }
-
-var lower = map[string]string{"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key"}
 
 // attach gives the request its body and its trailers.
 func (x *exchange) attach(out *http.Request) {

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
-	"github.com/kalan-go/kalan/cmd/internal/gateway/replay"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/replay"
+	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/deadline"
 )
@@ -49,7 +50,7 @@ func (x *exchange) enter() *problem {
 	}
 	x.ask = kalan.Ask{
 		Level: x.target.level,
-		Once:  x.peer.Trusted && len(x.r.Header[wire.RetryOwner]) > 0,
+		Once:  x.peer.Trusted && len(x.r.Header[travel.RetryOwner]) > 0,
 		// Of a body that still streams nobody knows whether it can be had again.
 		Unsafe: !x.repeatable || x.body != nil && !x.body.Whole(),
 	}
@@ -91,57 +92,29 @@ func isGRPC(contentType string) bool {
 func (x *exchange) timed() *problem {
 	remaining := deadline.None
 	if x.g.header != "" {
-		for _, name := range [...]string{x.g.header, wire.Expected} {
-			inbound, p := remainingIn(x.r.Header[name], name)
-			if p != nil {
-				return p
-			}
-			remaining = min(remaining, inbound)
+		inbound, err := travel.ReadRemaining(x.r.Header, x.g.header)
+		if err != nil {
+			return wrong(http.StatusBadRequest, err.Error())
 		}
+		remaining = inbound
 	}
 	remaining = deadline.Effective(remaining, x.target.promise)
 	if remaining <= max(x.g.file.Deadline.Margin, 0) {
 		return x.refusal(x.target.name, policy.Expired, 0, nil)
 	}
 	if remaining != deadline.None {
-		x.deadline = time.Now().Add(min(remaining, longest))
+		x.deadline = time.Now().Add(min(remaining, travel.Longest))
 	}
 	return nil
 }
 
-// longest is a deadline that no connection lives to see, and that no clock
-// overflows at.
-const longest = 100 * 365 * 24 * time.Hour
-
-func remainingIn(lines []string, name string) (time.Duration, *problem) {
-	switch len(lines) {
-	case 0:
-		return deadline.None, nil
-	case 1:
-		inbound, err := deadline.Parse(lines[0])
-		if err != nil {
-			return 0, wrong(http.StatusBadRequest, name+": "+err.Error())
-		}
-		return inbound, nil
-	}
-	return 0, wrong(http.StatusBadRequest, name+" is there more than once; send it once")
-}
-
 // keyed finds out whether the request may be repeated.
 func (x *exchange) keyed() *problem {
-	key := x.r.Header["Idempotency-Key"]
-	has := len(key) == 1 && key[0] != ""
-	changes := true
-	switch x.r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		changes, x.repeatable = false, true
-	case http.MethodPut, http.MethodDelete: // RFC 9110, 9.2.2
-		x.repeatable = true
-	}
-	if x.target.keyDue && changes && !has {
+	has := travel.Keyed(x.r.Header)
+	if x.target.keyDue && !travel.Safe(x.r.Method) && !has {
 		return wrong(http.StatusBadRequest, "this route needs an Idempotency-Key; make one for each change and send the same with each repetition")
 	}
-	x.repeatable = x.repeatable || has && x.target.keyed
+	x.repeatable = travel.Idempotent(x.r.Method) || has && x.target.keyed
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
-	"github.com/kalan-go/kalan/cmd/internal/gateway/replay"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/replay"
 	"github.com/kalan-go/kalan/policy"
 )
 

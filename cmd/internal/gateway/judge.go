@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kalan-go/kalan/cmd/internal/gateway/replay"
 	"github.com/kalan-go/kalan/internal/pushback"
+	"github.com/kalan-go/kalan/internal/replay"
+	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -21,7 +22,7 @@ func (x *exchange) judge(answer reply, err error) policy.Report {
 		return x.judgeAnswer(answer.Response)
 	}
 	switch {
-	case errors.Is(err, errTooLate):
+	case errors.Is(err, travel.ErrTooLate):
 		return policy.Report{Outcome: policy.Ignored, Final: true}
 	case errors.Is(err, replay.ErrLeft), x.body != nil && x.body.Broken() != nil:
 		return policy.Report{Outcome: policy.Cut, Final: true} // the client is at fault

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/kalan-go/kalan/internal/refusal"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -67,7 +68,7 @@ func newMetrics(g *Gateway) *metrics {
 
 func (m *meters) count(r *record, took, own time.Duration) {
 	class := min(r.status/100, 5)
-	if r.status == clientGone {
+	if r.status == refusal.ClientGone {
 		class = 0
 	}
 	m.classes[class].Inc()

@@ -116,29 +116,6 @@ func TestEveryReasonHasAStatus(t *testing.T) {
 	}
 }
 
-func TestComingBackIsSpreadAndNeverTooSoon(t *testing.T) {
-	for _, c := range []struct {
-		why         policy.Reason
-		after       time.Duration
-		first, last int64
-	}{
-		{policy.Full, 0, 2, 5}, {policy.Full, 2500 * time.Millisecond, 3, 3}, {policy.Open, 10 * time.Second, 10, 15},
-		{policy.Open, time.Millisecond, 1, 2}, {policy.Rate, 4 * time.Second, 4, 6}, {policy.Open, 1<<63 - 1, 1 << 33, 1 << 34},
-	} {
-		seen := make(map[int64]bool)
-		for range 1000 {
-			s := seconds(spread(c.why, c.after))
-			seen[s] = true
-			if s < c.first || s > c.last {
-				t.Fatalf("%v after %v: back in %d s", c.why, c.after, s)
-			}
-		}
-		if c.last-c.first > 1 && c.last < 1<<30 && len(seen) < 2 {
-			t.Errorf("%v after %v: all come back at %v", c.why, c.after, seen)
-		}
-	}
-}
-
 // TestAFullUpstreamRefuses drives the guard's own refusals through the gateway.
 func TestAFullUpstreamRefuses(t *testing.T) {
 	stuck, release := make(chan struct{}, 8), make(chan struct{})

@@ -4,17 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-)
 
-// The headers by which gateways speak to each other.
-const (
-	// RetryOwner names the layer that repeats a call, so that those below it
-	// pass errors up.
-	RetryOwner = "X-Retry-Owner"
-	// Attempt numbers the attempts of a call, from 1.
-	Attempt = "X-Envoy-Attempt-Count"
-	// Expected is the remaining time as Envoy writes it.
-	Expected = "X-Envoy-Expected-Rq-Timeout-Ms"
+	"github.com/kalan-go/kalan/internal/travel"
 )
 
 // A Trust is the networks whose word about others is believed.
@@ -83,7 +74,7 @@ func claimsOrigin(name string) bool {
 	if !strings.HasPrefix(name, "X-") {
 		return name == "Forwarded"
 	}
-	return name == "X-Real-Ip" || name == RetryOwner || strings.HasPrefix(name, "X-Forwarded-")
+	return name == "X-Real-Ip" || name == travel.RetryOwner || strings.HasPrefix(name, "X-Forwarded-")
 }
 
 func (p *Peer) writeOrigin(dst http.Header, r *http.Request) {

@@ -1,5 +1,5 @@
-// Package replay gives the body of one request to several attempts, for the
-// gateway.
+// Package replay gives the body of one HTTP request to several attempts, for the
+// gateway and for kalanhttp.
 //
 // An HTTP transport closes the body that it was given, also when it never read
 // from it: on a refused connection the next attempt would find a closed one
