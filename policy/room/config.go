@@ -10,7 +10,7 @@ import (
 
 // most is the largest number of places that may be configured: far above what
 // can be served before its callers have left.
-const most = 1 << 20
+const most = 1 << 16
 
 // A Config describes a waiting room.
 type Config struct {
@@ -25,6 +25,15 @@ type Config struct {
 	// slow. 0 means three quarters of what it could wait. A larger one sheds
 	// later. It must be below Checkout, or it is never reached.
 	Target time.Duration `yaml:"target"`
+	// Guarantee is the share of the grants that each level below the first has
+	// while one of its calls waits, whatever waits above it. 0 means none:
+	// lower levels are served when nobody above them waits. A larger one
+	// serves unimportant work while important work waits.
+	Guarantee float64 `yaml:"guarantee"`
+	// Observe decides on shedding and on what cannot be finished in time, and
+	// counts it, and refuses nothing for it; the oldest is always first. The
+	// places and every call's own end hold all the same.
+	Observe bool `yaml:"observe"`
 	// RetryAfter is the range from which refused callers are told when to
 	// come back. Zero means 2 s to 5 s (F12). Later returns smooth a storm
 	// and cost those who could have been served sooner.
@@ -64,6 +73,9 @@ func (c Config) Validate() policy.Problems {
 	}
 	if c.Target < 0 {
 		report(false, "target", "%v is negative; write a duration, or leave it out for three quarters of the possible wait", c.Target)
+	}
+	if !(c.Guarantee >= 0 && c.Guarantee*(Levels-1) < 1) { // NaN is neither
+		report(false, "guarantee", "%v for each level leaves nothing for the first; write a share from 0 to 0.1", c.Guarantee)
 	}
 	if c.RetryAfter.Min < 0 || c.RetryAfter.Max < c.RetryAfter.Min {
 		report(false, "retry_after", "%v is not a range; write the shorter end first, such as 2s-5s", c.RetryAfter)

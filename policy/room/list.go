@@ -2,42 +2,54 @@ package room
 
 import "github.com/kalan-go/kalan/policy"
 
-// A waiter is one call in the room, linked to its neighbours by their ids:
-// whoever leaves unlinks itself without a search, and nothing is allocated.
+// none is the id of nobody.
+const none int32 = -1
+
+// A waiter is one call in the room. It is linked to its neighbours by their
+// ids: whoever leaves unlinks itself without a search.
 type waiter struct {
-	item       Item
-	since      policy.Instant
-	prev, next int32
-	waits      bool
+	item  Item
+	since policy.Instant
+	links [2]link
+	flow  int32
+	waits bool
 }
+
+type link struct{ prev, next int32 }
+
+// The two lists that a waiter is in.
+const (
+	byAge  = 0 // all that wait
+	inFlow = 1 // those of its flow
+)
 
 // A list is a queue of waiters, oldest at the head.
 type list struct{ head, tail int32 }
 
-var empty = list{-1, -1}
+var empty = list{none, none}
 
 // push appends id behind the tail.
-func (l *list) push(all []waiter, id int32) {
-	all[id].prev, all[id].next = l.tail, -1
+func (l *list) push(all []waiter, id int32, which int) {
+	all[id].links[which] = link{l.tail, none}
 	if l.tail < 0 {
 		l.head = id
 	} else {
-		all[l.tail].next = id
+		all[l.tail].links[which].next = id
 	}
 	l.tail = id
 }
 
 // unlink takes id out, wherever it is.
-func (l *list) unlink(all []waiter, id int32) {
-	prev, next := all[id].prev, all[id].next
-	if prev < 0 {
-		l.head = next
+func (l *list) unlink(all []waiter, id int32, which int) {
+	at := all[id].links[which]
+	if at.prev < 0 {
+		l.head = at.next
 	} else {
-		all[prev].next = next
+		all[at.prev].links[which].next = at.next
 	}
-	if next < 0 {
-		l.tail = prev
+	if at.next < 0 {
+		l.tail = at.prev
 	} else {
-		all[next].prev = prev
+		all[at.next].links[which].prev = at.prev
 	}
 }

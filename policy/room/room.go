@@ -1,19 +1,3 @@
-// Package room is the bounded waiting room before a limit: calls wait in it
-// for a slot, for a time that each of them can afford, and are refused at once
-// when there is no place. It serves a gateway's queue and a bulkhead's short
-// wait alike.
-//
-// Every queue that can grow without a bound becomes the outage: its oldest
-// entries expire before they are served, and the work done for them is lost.
-// So the room has a number of places (F11), every waiter has an end (its
-// Until), and nothing is granted at or after it (O-02): whoever asks for the
-// next waiter is given those whose time is up as well, with the reason, so
-// that they are answered and never run.
-//
-// The room owns no timer. A waiter whose Until passes is told to Leave by its
-// owner, or is expelled by the next call of Next, whichever comes first; both
-// take the same constant time, since waiters are linked through an array
-// indexed by their id.
 package room
 
 import (
@@ -27,78 +11,65 @@ import (
 type Room struct {
 	config  Config
 	waiters []waiter
-	queue   list
+	age     list // everybody, oldest at the head
 	len     int
+	levels  [Levels]level
+	flows   table
+	watch   watch
+	drain   drain
+	counts  Counts
 	last    policy.Instant
-}
-
-// An Item describes a call that wants to wait.
-type Item struct {
-	// Until is when the call stops waiting, at the latest; policy.Never for no
-	// such limit. At that instant nothing is granted any more.
-	Until policy.Instant
-	// Deadline is when the caller has no use for an answer any more;
-	// policy.Never for none.
-	Deadline policy.Instant
-	// Level is the call's importance: 0 is critical and served first.
-	Level uint8
-	// Flow names whose call it is, hashed; calls of one flow share its turn.
-	Flow uint32
-	// Weight is how many turns its flow has to one of a flow of weight 1.
-	// 0 counts as 1.
-	Weight uint8
-	// Need is how long the work is expected to take, with its usual deviation;
-	// 0 where that is unknown.
-	Need time.Duration
-}
-
-// end returns when the item stops waiting and why.
-func (i *Item) end() (policy.Instant, policy.Reason) {
-	if i.Deadline <= i.Until {
-		return i.Deadline, policy.Expired
-	}
-	return i.Until, policy.Waited
-}
-
-// A Verdict is the answer to an offer.
-type Verdict struct {
-	// Reason is policy.None when the call waits now, and otherwise why not.
-	Reason policy.Reason
-	// Out is the id of a waiter that lost its place to the offered call, -1
-	// when there is none. It waits no more and is to be answered.
-	Out int32
-	// OutWhy is why it lost its place.
-	OutWhy policy.Reason
 }
 
 // New returns an empty room; config's zero fields are the documented defaults.
 func New(config Config) *Room {
-	return &Room{config: config.WithDefaults(), queue: empty}
+	r := &Room{config: config.WithDefaults(), age: empty}
+	for i := range r.levels {
+		r.levels[i].turn = none
+	}
+	return r
 }
 
 // Len returns how many calls wait.
 func (r *Room) Len() int { return r.len }
 
-// Offer asks for a place for the call id, which does not wait yet.
+// Offer asks for a place for the call id, which does not wait yet. What cannot
+// be finished in time is refused at once, and so is everything but critical
+// work while the room sheds; when no place is left, somebody less entitled may
+// lose his to it.
 func (r *Room) Offer(now policy.Instant, id int32, item Item) Verdict {
 	now = r.see(now)
-	r.grow(id)
-	if end, why := item.end(); now >= end {
-		return refuse(why)
+	item = item.normal()
+	v := r.judge(now, id, &item)
+	if v.Reason != policy.None {
+		r.counts.refuse(v.Reason)
+		return v
 	}
-	if r.waiters[id].waits {
+	r.enter(now, id, item)
+	return v
+}
+
+// judge decides on an offer, and makes room for it when it may wait.
+func (r *Room) judge(now policy.Instant, id int32, item *Item) Verdict {
+	if id < 0 || r.waits(id) {
 		return refuse(policy.Full)
 	}
-	v := Verdict{Out: -1}
-	if r.len >= r.config.Waiting {
-		if v.Out, v.OutWhy = r.expired(now); v.Out < 0 {
-			return refuse(policy.Full)
-		}
+	if end, why := r.end(item); now >= end {
+		return refuse(why)
 	}
-	r.waiters[id] = waiter{item: item, since: now, waits: true}
-	r.queue.push(r.waiters, id)
-	r.len++
-	return v
+	if now >= item.hopeless() {
+		r.counts.WouldExpire++
+	}
+	if r.sheds(now, item) {
+		if !r.config.Observe {
+			return refuse(policy.Shed)
+		}
+		r.counts.WouldShed++
+	}
+	if r.len < r.config.Waiting {
+		return Verdict{Out: none}
+	}
+	return r.displace(now, item)
 }
 
 // Next takes out whoever is next. With the reason policy.None the call id is
@@ -106,65 +77,118 @@ func (r *Room) Offer(now policy.Instant, id int32, item Item) Verdict {
 // Next asked again. ok is false when nobody waits.
 func (r *Room) Next(now policy.Instant) (id int32, why policy.Reason, ok bool) {
 	now = r.see(now)
-	if id = r.queue.head; id < 0 {
-		return -1, policy.None, false
+	if r.len == 0 {
+		return none, policy.None, false
 	}
-	end, why := r.waiters[id].item.end()
-	if now < end {
-		why = policy.None
+	if id, why = r.ended(now, r.age.head); id < 0 {
+		l := r.choose()
+		f := r.levels[l].turn
+		if id, why = r.ended(now, r.flows.all[f].next(r.newestFirst())); id < 0 {
+			id = r.flows.all[f].next(r.newestFirst())
+			r.charge(l, f)
+			r.drain.grants++
+			r.counts.Granted++
+		}
 	}
-	r.remove(id)
+	if why != policy.None {
+		r.counts.refuse(why)
+		r.watch.lose(now)
+	}
+	r.remove(now, id)
 	return id, why, true
+}
+
+// ended returns id and why it is to be refused if its time is up, and none
+// otherwise.
+func (r *Room) ended(now policy.Instant, id int32) (int32, policy.Reason) {
+	if end, why := r.end(&r.waiters[id].item); now >= end {
+		return id, why
+	}
+	return none, policy.None
 }
 
 // Leave takes out the call id, which waits no more. It changes nothing when
 // the call is not in the room.
 func (r *Room) Leave(now policy.Instant, id int32) {
-	r.see(now)
-	if id >= 0 && int(id) < len(r.waiters) && r.waiters[id].waits {
-		r.remove(id)
+	now = r.see(now)
+	if r.waits(id) {
+		r.counts.Left++
+		if _, why := r.ended(now, id); why != policy.None {
+			r.watch.lose(now)
+		}
+		r.remove(now, id)
 	}
+}
+
+// Evict takes out anybody, and reports whether there was one: for a room
+// behind a breaker that has tripped. Nobody is granted anything.
+func (r *Room) Evict(now policy.Instant) (id int32, ok bool) {
+	now = r.see(now)
+	if id = r.age.head; id < 0 {
+		return none, false
+	}
+	r.counts.Left++
+	r.remove(now, id)
+	return id, true
+}
+
+// End returns when the waiting call id will be refused if nothing is granted
+// before, and why: the instant to look again.
+func (r *Room) End(id int32) (policy.Instant, policy.Reason) {
+	if !r.waits(id) {
+		return policy.Never, policy.None
+	}
+	return r.end(&r.waiters[id].item)
 }
 
 // Oldest returns how long the oldest waiter has waited, 0 when nobody waits.
 func (r *Room) Oldest(now policy.Instant) time.Duration {
-	if r.queue.head < 0 {
+	if r.age.head < 0 {
 		return 0
 	}
-	return max(now, r.last).Sub(r.waiters[r.queue.head].since)
+	return max(now, r.last).Sub(r.waiters[r.age.head].since)
 }
 
-// expired takes out the oldest waiter if its time is up.
-func (r *Room) expired(now policy.Instant) (id int32, why policy.Reason) {
-	if id = r.queue.head; id < 0 {
-		return -1, policy.None
-	}
-	end, why := r.waiters[id].item.end()
-	if now < end {
-		return -1, policy.None
-	}
-	r.remove(id)
-	return id, why
+// Configure changes the configuration. Whoever waits goes on waiting, also
+// when there are more of them than places now.
+func (r *Room) Configure(now policy.Instant, config Config) {
+	now = r.see(now)
+	r.config = config.WithDefaults()
+	r.look(now)
 }
 
-func (r *Room) remove(id int32) {
-	r.queue.unlink(r.waiters, id)
-	r.waiters[id] = waiter{}
-	r.len--
-}
-
-// grow makes a place in the table for id. Ids are small and dense, so the
-// table is as long as the most calls that ever were under way.
-func (r *Room) grow(id int32) {
-	for int(id) >= len(r.waiters) {
+func (r *Room) enter(now policy.Instant, id int32, item Item) {
+	for int(id) >= len(r.waiters) { // ids are small and dense
 		r.waiters = append(r.waiters, waiter{})
 	}
+	f := r.join(&item)
+	r.waiters[id] = waiter{item: item, since: now, flow: f, waits: true}
+	r.age.push(r.waiters, id, byAge)
+	r.flows.all[f].waiters.push(r.waiters, id, inFlow)
+	r.len++
+	r.resize(f, 1)
+	r.look(now)
 }
 
-// see returns now, or the last instant seen if now lies before it.
+func (r *Room) remove(now policy.Instant, id int32) {
+	f := r.waiters[id].flow
+	r.age.unlink(r.waiters, id, byAge)
+	r.flows.all[f].waiters.unlink(r.waiters, id, inFlow)
+	r.waiters[id] = waiter{}
+	r.len--
+	r.resize(f, -1)
+	r.look(now)
+}
+
+func (r *Room) waits(id int32) bool {
+	return id >= 0 && int(id) < len(r.waiters) && r.waiters[id].waits
+}
+
+// see lets time pass up to now, and returns it, or the last instant seen if
+// now lies before it.
 func (r *Room) see(now policy.Instant) policy.Instant {
 	r.last = max(r.last, now)
+	r.look(r.last)
+	r.drain.pass(r.last, r.len > 0)
 	return r.last
 }
-
-func refuse(why policy.Reason) Verdict { return Verdict{Reason: why, Out: -1} }
