@@ -1,28 +1,21 @@
-// Package limit says how many calls to one dependency may run at once, for
-// whoever guards a dependency that gets slower, not faster, when it is given
-// more than it can do.
-//
-// A Limit counts slots. A call takes one before it starts and gives it back
-// when the dependency has really finished with it, whoever has stopped waiting
-// for the answer: a slot that is freed while the work goes on lets the
-// dependency drown in work that nobody wants. Where a call may wait for a slot
-// is the business of package room.
-//
-// A fixed limit is a guess that holds as long as nothing changes (F15: 25).
-// It is the right choice where the dependency states how many it serves, such
-// as a database with a fixed pool.
-//
-// The limit does not queue, does not know deadlines and does not refuse: the
-// caller asks Free, and decides.
 package limit
 
-import "github.com/kalan-go/kalan/policy"
+import (
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+)
 
 // A Limit hands out slots. It does no locking; all verbs are told the time.
 type Limit struct {
 	config   Config
-	max      int
+	slots    int
 	inFlight int
+	seen     measure
+	own      own
+	classic  classic
+	blind    bool
+	counts   Counts
 	last     policy.Instant
 }
 
@@ -30,8 +23,10 @@ type Limit struct {
 // token that was given back is zero again, so that giving it back twice
 // changes nothing.
 type Token struct {
-	at   policy.Instant
-	held bool
+	at           policy.Instant
+	n            int32 // in flight when it was taken, itself included
+	epoch        uint32
+	held, cohort bool
 }
 
 // A Sample says how the work in a slot ended.
@@ -42,20 +37,44 @@ type Sample struct {
 	Late bool
 	// Refused: the dependency said itself that it had no room for the call.
 	Refused bool
+	// Remaining is how long the caller could have waited when the work began;
+	// 0 where that is unknown or without a bound.
+	Remaining time.Duration
 }
 
 // New returns a limit with every slot free; config's zero fields are the
 // documented defaults.
 func New(config Config) *Limit {
-	config = config.WithDefaults()
-	return &Limit{config: config, max: config.Max}
+	l := &Limit{config: config.WithDefaults()}
+	l.begin()
+	return l
+}
+
+// begin forgets what was found.
+func (l *Limit) begin() {
+	l.own, l.classic = newOwn(l.config.Observe), newClassic(l.config.Kind)
+	l.own.last = l.last
+	l.apply()
+}
+
+// Configure changes the configuration. Slots that are taken stay taken, also
+// when there are more of them than the new limit has; a number that was found
+// is kept unless it is to be found another way.
+func (l *Limit) Configure(now policy.Instant, config Config) {
+	l.see(now)
+	was := l.config
+	l.config = config.WithDefaults()
+	if l.config.Kind != was.Kind || l.config.Observe != was.Observe {
+		l.begin()
+	}
+	l.apply()
 }
 
 // Free reports whether a slot can be taken.
-func (l *Limit) Free() bool { return l.inFlight < l.max }
+func (l *Limit) Free() bool { return l.inFlight < l.slots || l.config.Observe }
 
 // Max returns how many slots there are now.
-func (l *Limit) Max() int { return l.max }
+func (l *Limit) Max() int { return l.slots }
 
 // InFlight returns how many slots are taken.
 func (l *Limit) InFlight() int { return l.inFlight }
@@ -63,20 +82,104 @@ func (l *Limit) InFlight() int { return l.inFlight }
 // Take takes a slot, whether or not one is free: the caller has asked Free, or
 // takes the one slot above the limit that is reserved for a breaker's probe.
 func (l *Limit) Take(now policy.Instant) Token {
+	now = l.see(now)
+	if l.inFlight >= l.slots {
+		l.counts.Over++
+	}
 	l.inFlight++
-	return Token{at: l.see(now), held: true}
+	l.counts.Taken++
+	return Token{at: now, n: int32(l.inFlight), epoch: l.own.epoch, cohort: l.own.take(l.inFlight), held: true}
 }
 
 // Undo gives back the slot of a call that never started: it tells nothing.
 func (l *Limit) Undo(now policy.Instant, t *Token) {
 	l.see(now)
-	l.release(t)
+	told := *t
+	if l.release(t) {
+		l.counts.Taken--
+		l.own.leave(told)
+	}
 }
 
 // Give gives back the slot of a call that ran, and says how it ended.
-func (l *Limit) Give(now policy.Instant, t *Token, _ Sample) {
+func (l *Limit) Give(now policy.Instant, t *Token, s Sample) {
+	now = l.see(now)
+	told, inFlight := *t, l.inFlight
+	if !l.release(t) {
+		return
+	}
+	took := max(1, now.Sub(told.at))
+	l.count(&s)
+	l.seen.last = now
+	if s.Outcome == policy.Success || s.Late && !s.Refused {
+		l.seen.add(took, int(told.n), l.slots)
+	}
+	switch {
+	case l.config.Kind == Adaptive:
+		l.own.give(told, inFlight, took, &s)
+	case l.config.Kind.adapts():
+		l.classic.give(told, inFlight, took, &s)
+	}
+	l.lookUp(told, took, &s)
+	l.apply()
+}
+
+func (l *Limit) count(s *Sample) {
+	if s.Late {
+		l.counts.Late++
+	}
+	if s.Refused {
+		l.counts.Refused++
+	}
+}
+
+// lookUp ends a time in which everything was refused on a prediction that
+// nothing could correct any more: the one call that was let through says how
+// things are now.
+func (l *Limit) lookUp(t Token, took time.Duration, s *Sample) {
+	if !l.blind || t.n != 1 || s.Outcome != policy.Success {
+		return
+	}
+	l.blind = false
+	l.seen.renew()
+	l.seen.add(took, 1, l.slots)
+	l.own.relearn(took, s)
+	l.classic = newClassic(l.config.Kind)
+}
+
+// Refused tells that a call was refused before it began, and why. It matters
+// when the reason is policy.Expired and nothing is in flight: then it is the
+// limit's own prediction that keeps everybody out.
+func (l *Limit) Refused(now policy.Instant, why policy.Reason) {
 	l.see(now)
-	l.release(t)
+	if why == policy.Expired && l.inFlight == 0 {
+		l.blind = true
+	}
+}
+
+// Predict returns how long a call that is the n-th in flight is expected to
+// take, with its usual deviation. It is 0 while that is unknown, which it is
+// again when nothing was in flight for a second: then one call is to be let
+// through to see.
+func (l *Limit) Predict(now policy.Instant, n int) time.Duration {
+	if l.seen.answers == 0 || l.inFlight == 0 && l.seen.stale(max(now, l.last)) {
+		return 0
+	}
+	if l.config.Kind == Adaptive {
+		return l.own.predict(n, &l.seen)
+	}
+	return l.seen.expected(n)
+}
+
+// apply makes the number that was found the limit.
+func (l *Limit) apply() {
+	l.slots = l.config.Max
+	switch {
+	case l.config.Kind == Adaptive:
+		l.slots = min(l.own.limit(), l.config.Max)
+	case l.config.Kind.adapts():
+		l.slots = min(l.classic.limit(), l.config.Max)
+	}
 }
 
 // release empties t and reports whether it held a slot.
@@ -92,5 +195,8 @@ func (l *Limit) release(t *Token) bool {
 // see returns now, or the last instant seen if now lies before it.
 func (l *Limit) see(now policy.Instant) policy.Instant {
 	l.last = max(l.last, now)
+	if l.config.Kind == Adaptive {
+		l.own.pass(l.last, l.inFlight)
+	}
 	return l.last
 }
