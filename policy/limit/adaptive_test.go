@@ -80,12 +80,16 @@ func (p *worldPlayer) set(args []string) {
 
 func (p *worldPlayer) look() string {
 	s, tally := p.world.limit.Snapshot(p.world.now), p.world.tally
+	refused := "none refused"
+	if tally.refused > 0 {
+		refused = "the rest refused"
+	}
 	return strings.Join([]string{
 		"limit " + strconv.Itoa(s.Max), s.Phase,
 		"useful " + strconv.FormatFloat(s.Useful, 'f', 1, 64),
 		"base " + s.Base.Round(ms).String(), "p99 " + s.P99.Round(ms).String(),
 		"good " + strconv.Itoa(tally.good), "late " + strconv.Itoa(tally.late),
-		"refused " + strconv.Itoa(tally.refused),
+		refused,
 	}, ", ")
 }
 
