@@ -41,7 +41,7 @@ func attempt[T any](ctx context.Context, g *Guard, c *call, s stack.Step, fn fun
 	defer func() {
 		limited.end()
 		if !settled { // a panic or a Goexit is a bug of the caller's
-			g.settle(c, s.Ticket, policy.Report{Outcome: policy.Ignored, Final: true})
+			g.crash(c, s.Ticket)
 		}
 	}()
 	if limited != nil {

@@ -82,6 +82,17 @@ func owned(now policy.Instant, c *call, r policy.Report) policy.Report {
 	return r
 }
 
+// crash is the locked section that an attempt ends with whose function, or what
+// judged its value, panicked or exited. It says nothing about the dependency, and
+// its call is over, also where another attempt had been decided.
+func (g *Guard) crash(c *call, t stack.Ticket) {
+	now := g.now()
+	g.mu.Lock()
+	g.stack.Settle(now, &c.Call, t, policy.Report{Outcome: policy.Ignored, Final: true})
+	g.stack.Cancel(now, &c.Call)
+	g.unlock()
+}
+
 // free gives a slot back.
 func (g *Guard) free(t stack.Ticket, o policy.Outcome) {
 	now := g.now()

@@ -134,7 +134,7 @@ func (tr *trip[T]) land(ctx context.Context, l landing[T]) (held Held, s stack.S
 	settled := false
 	defer func() {
 		if !settled { // a panic or a Goexit, in the function or in judging its value
-			g.settle(&tr.call, l.ticket, policy.Report{Outcome: policy.Ignored, Final: true})
+			g.crash(&tr.call, l.ticket)
 			l.ctx.end()
 		}
 	}()

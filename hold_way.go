@@ -150,7 +150,7 @@ func holdOnce[T any](ctx context.Context, g *Guard, c *call, s stack.Step, way *
 	settled := false
 	defer func() {
 		if !settled { // a panic or a Goexit
-			g.settle(c, s.Ticket, policy.Report{Outcome: policy.Ignored, Final: true})
+			g.crash(c, s.Ticket)
 		}
 		if held.guard == nil {
 			limited.end()
