@@ -10,16 +10,24 @@ import (
 // code runs under the driver's lock, and a reader that is slow loses the
 // oldest, never holds up a call.
 type journal struct {
-	ring  []policy.Event
-	next  uint64 // number of events ever written
-	trace bool   // calls too, not only moves
+	ring    []policy.Event
+	next    uint64         // number of events ever written
+	trace   bool           // calls too, not only moves
+	slots   int            // the limit when it was last told
+	resized policy.Instant // and when that was
 }
 
-func newJournal(trace int) journal {
+// resizedAtMost is how often a limit is told to have moved: an adaptive one may
+// move with every answer, and would push everything else out of the ring.
+const resizedAtMost = 100 * time.Millisecond
+
+func newJournal(trace, slots int) journal {
+	j := journal{trace: trace > 0, slots: slots}
 	if trace <= 0 {
-		return journal{ring: make([]policy.Event, moves)}
+		trace = moves
 	}
-	return journal{ring: make([]policy.Event, trace), trace: true}
+	j.ring = make([]policy.Event, trace)
+	return j
 }
 
 func (j *journal) put(e policy.Event) {
@@ -29,6 +37,14 @@ func (j *journal) put(e policy.Event) {
 
 func (j *journal) moved(now policy.Instant, k policy.Kind, to int64) {
 	j.put(policy.Event{At: now, Kind: k, Count: to})
+}
+
+// sized takes in how many slots there are.
+func (j *journal) sized(now policy.Instant, slots int) {
+	if slots != j.slots && now.Sub(j.resized) >= resizedAtMost {
+		j.slots, j.resized = slots, now
+		j.moved(now, policy.Resized, int64(slots))
+	}
 }
 
 func (j *journal) started(now policy.Instant, n int) {

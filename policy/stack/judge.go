@@ -187,6 +187,7 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 		s.reserve = false
 	}
 	s.limit.Give(s.now, &sl.token, limit.Sample{Outcome: o, Late: sl.late || s.now >= sl.until})
+	s.journal.sized(s.now, s.limit.Max())
 	s.budget.End(s.now, &sl.mark)
 	s.drop(t.slot)
 }

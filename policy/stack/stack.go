@@ -56,14 +56,17 @@ func New(c Config) *Stack {
 		room:    room.New(c.Room),
 		plan:    retry.New(c.Retry),
 		budget:  budget.New(c.Budget),
-		journal: newJournal(c.Trace),
 	}
+	s.journal = newJournal(c.Trace, s.limit.Max())
 	if c.Rate > 0 {
 		s.rate = bucket.New(bucket.Config{Rate: c.Rate})
 	}
 	s.seen = s.breaker.Look(0)
 	return s
 }
+
+// Config returns what stands before the dependency, defaults included.
+func (s *Stack) Config() Config { return s.cfg }
 
 // Begin starts the call for which c.Ask was filled in. Ask Next what to do.
 func (s *Stack) Begin(now policy.Instant, c *Call) {
