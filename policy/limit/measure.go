@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 const (
@@ -83,5 +84,5 @@ func (m *measure) quantile(q float64) time.Duration { return quantile(q, &m.now,
 func (m *measure) tooHigh(slots int) bool {
 	return m.calm.count >= sure && m.now.count+m.before.count >= sure &&
 		max(m.peak, m.crest) < slots &&
-		m.quantile(.99) >= 2*quantile(.99, &m.calm, &histogram{})
+		m.quantile(.99) >= span.Mul(quantile(.99, &m.calm, &histogram{}), 2)
 }

@@ -166,6 +166,30 @@ func TestOverload(t *testing.T) {
 	}
 }
 
+// After a change the full work is done again within two seconds, also when the
+// upstream becomes narrower, and hardly anything that was let in is too late.
+func TestChangeIsFoundInTwoSeconds(t *testing.T) {
+	for _, name := range []string{"workers 8 > 2 > 8", "service 20 > 80 > 20 ms", "brown-out after overload"} {
+		s := scenarios[slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })]
+		for seed := range uint64(5) {
+			w := newWorld(seed+1, limit.Config{}, plain...)
+			for i, st := range s.stages {
+				w.rate, w.upstream.workers, w.upstream.service = st.rate, st.workers, st.service
+				w.run(2 * sec)
+				w.reset()
+				st.lasts -= 2 * sec
+				w.run(st.lasts)
+				if got := s.score(st, &w.tally); got < 93 {
+					t.Errorf("%s, seed %d: %.1f %% from the third second of stage %d on", name, seed+1, got, i+1)
+				}
+				if late := 100 * float64(w.tally.late) / float64(w.tally.good+w.tally.late); late > 2 {
+					t.Errorf("%s, seed %d: %.1f %% of what was let in was too late in stage %d", name, seed+1, late, i+1)
+				}
+			}
+		}
+	}
+}
+
 func (s scenario) measure(config limit.Config) (means []float64, lowest float64) {
 	means, lowest = make([]float64, len(s.stages)), 1e9
 	for seed := range uint64(5) {

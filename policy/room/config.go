@@ -83,7 +83,7 @@ func (c Config) Validate() policy.Problems {
 	if c.Checkout > 0 && c.Target >= c.Checkout {
 		report(false, "target", "%v is not below the checkout of %v, so that it is never reached; write a shorter one or leave it out", c.Target, c.Checkout)
 	}
-	if c.Checkout > 0 && c.Checkout < 2*c.Window {
+	if c.Checkout > 0 && c.Checkout < span.Mul(c.Window, 2) {
 		report(true, "window", "%v is more than half of the checkout of %v: waiters are gone before the room is found too slow; write a window of at most half of it", c.Window, c.Checkout)
 	}
 	return problems
