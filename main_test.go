@@ -36,7 +36,9 @@ func (*timeoutless) Temporary() bool { return false }
 func all(changes ...func(*kalan.Config)) func(*kalan.Config) {
 	return func(c *kalan.Config) {
 		for _, change := range changes {
-			change(c)
+			if change != nil {
+				change(c)
+			}
 		}
 	}
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package kalan_test
+
+const underRace = false
