@@ -97,6 +97,7 @@ func TestStatus(t *testing.T) {
 
 // TestMovesOfTheBreakerAreLogged, also those that no request causes.
 func TestMovesOfTheBreakerAreLogged(t *testing.T) {
+	t.Parallel()
 	file := fileFor(closedAddress(t))
 	file.Upstreams[0].Breaker = breaker.Config{Calls: 1, Open: 300 * time.Millisecond}
 	file.Upstreams[0].Retry.Attempts = 1

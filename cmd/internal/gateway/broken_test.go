@@ -71,6 +71,7 @@ const smuggled = "GET /evil HTTP/1.1\r\nHost: a\r\n\r\n"
 
 // TestNothingIsSmuggled is O-31.
 func TestNothingIsSmuggled(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text, status string
 		requests     int
@@ -107,6 +108,28 @@ func TestNothingIsSmuggled(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestASenselessBodyIsTheClientsFault: it is told, and the breaker is not.
+func TestASenselessBodyIsTheClientsFault(t *testing.T) {
+	h := open(t, fileFor(backend(t, echo)))
+	got, _ := h.raw(t, "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n")
+	if !strings.HasPrefix(got, "HTTP/1.1 400 ") || !strings.Contains(got, "not framed as HTTP") {
+		t.Errorf("%q", got)
+	}
+	until(t, "the slot comes free", h.idle)
+	if got := outcomes(h); got["failure"] != 0 {
+		t.Errorf("the guard heard %v", got)
+	}
+}
+
+// TestHeadsAreBounded, on both sides.
+func TestHeadsAreBounded(t *testing.T) {
+	h := open(t, fileFor(backend(t, answers("ok"))))
+	got, _ := h.raw(t, "GET / HTTP/1.1\r\nHost: a\r\nX: "+strings.Repeat("x", 2*mostHeaders)+"\r\n\r\n")
+	if !strings.HasPrefix(got, "HTTP/1.1 431 ") {
+		t.Errorf("%.100q", got)
 	}
 }
 

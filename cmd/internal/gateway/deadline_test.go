@@ -142,6 +142,7 @@ func TestTheCallerIsAnsweredAtItsDeadline(t *testing.T) {
 // TestAStartedBodyIsAbortedAtItsDeadline, never ended cleanly: at the caller's
 // deadline, and at the exchange's limit, which is the upstream's failure.
 func TestAStartedBodyIsAbortedAtItsDeadline(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ framing, remaining, outcome string }{
 		"a known length":      {"Content-Length: 100\r\n\r\nabc", "200", "cut"},
 		"an unknown one":      {"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "200", "cut"},
@@ -177,6 +178,7 @@ func TestAStartedBodyIsAbortedAtItsDeadline(t *testing.T) {
 
 // TestASlowSenderIsLimited: the time of a request includes that of its body.
 func TestASlowSenderIsLimited(t *testing.T) {
+	t.Parallel()
 	h := open(t, fileFor(backend(t, echo)))
 	for name, head := range map[string]string{
 		"a small body":   "Content-Length: 10\r\n\r\nhello",

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -141,12 +144,25 @@ func (x *exchange) takeBody() *problem {
 	return nil
 }
 
-// unread says why a body could not be read: its time was up, or its sender
-// has gone.
+// unread says why a body could not be read: its time was up, it makes no
+// sense, or its sender has gone.
 func (x *exchange) unread() *problem {
-	why := policy.Gone
-	if !x.deadline.IsZero() && time.Until(x.deadline) <= 0 {
-		why = policy.Expired
+	switch {
+	case !x.deadline.IsZero() && time.Until(x.deadline) <= 0:
+		return x.refusal(x.target.name, policy.Expired, 0, nil).andClose()
+	case x.senseless():
+		return wrong(http.StatusBadRequest, "the request's body is not framed as HTTP frames it").andClose()
 	}
-	return x.refusal(x.target.name, why, 0, nil).andClose()
+	return x.refusal(x.target.name, policy.Gone, 0, x.body.Broken())
+}
+
+// senseless reports whether the request's body broke off on its own account,
+// and not because of its connection.
+func (x *exchange) senseless() bool {
+	if x.body == nil || x.body.Broken() == nil {
+		return false
+	}
+	var network net.Error
+	err := x.body.Broken()
+	return !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, http.ErrBodyReadAfterClose) && !errors.As(err, &network)
 }

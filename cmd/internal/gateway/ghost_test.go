@@ -75,6 +75,7 @@ func TestASlotIsTheUpstreamsUntilItHasFinished(t *testing.T) {
 // TestAGhostIsPresumedDead: an upstream that never finishes keeps its slot
 // until its bound.
 func TestAGhostIsPresumedDead(t *testing.T) {
+	t.Parallel()
 	file := fileFor(backend(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	file.Upstreams[0].Exchange = 400 * time.Millisecond
 	h := open(t, file)
@@ -155,6 +156,7 @@ func TestAnUploadCannotOutliveItsCaller(t *testing.T) {
 // TestEveryWayOutFreesTheSlot is O-03 (d): all paths on which a body is
 // closed, many times over, and then as many at once as there are slots.
 func TestEveryWayOutFreesTheSlot(t *testing.T) {
+	t.Parallel()
 	ways := map[string]http.HandlerFunc{
 		"/whole":    answers("whole"),
 		"/empty":    func(http.ResponseWriter, *http.Request) {},
@@ -178,7 +180,7 @@ func TestEveryWayOutFreesTheSlot(t *testing.T) {
 	file.Upstreams[0].Exchange = 50 * time.Millisecond
 	file.Upstreams[0].Breaker.Mode = breaker.Disabled
 	h := open(t, file)
-	for range 20 {
+	for range 8 {
 		for path := range ways {
 			for _, method := range []string{"GET", "POST"} {
 				r, _ := http.NewRequest(method, h.url(path), nil)
@@ -204,6 +206,7 @@ func TestEveryWayOutFreesTheSlot(t *testing.T) {
 // TestASlowReaderIsLimited: a client that does not read holds a slot no longer
 // than its time.
 func TestASlowReaderIsLimited(t *testing.T) {
+	t.Parallel()
 	file := fileFor(backend(t, answers(strings.Repeat("x", 32<<20))))
 	file.Upstreams[0].Exchange = 10 * time.Second
 	h := open(t, file)

@@ -41,6 +41,8 @@ func (x *exchange) refusal(guard string, why policy.Reason, after time.Duration,
 func (x *exchange) failure(err error) *problem {
 	var rejected *kalan.Rejection
 	switch {
+	case x.senseless():
+		return x.unread()
 	case errors.As(err, &rejected) && !x.unfit(rejected):
 		return x.refusal(rejected.Guard, rejected.Reason, rejected.RetryAfter, rejected.Cause)
 	case rejected != nil:

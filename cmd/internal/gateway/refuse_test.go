@@ -138,6 +138,7 @@ func TestAFullUpstreamRefuses(t *testing.T) {
 // TestRefusedBodiesAreNotReadForEver: the answer to a request whose body
 // nobody wants comes at once, and a large body ends the connection.
 func TestRefusedBodiesAreNotReadForEver(t *testing.T) {
+	t.Parallel()
 	h := open(t, fileFor(backend(t, answers("ok"))))
 	for name, c := range map[string]struct {
 		text   string
