@@ -342,3 +342,24 @@ func TestObservingHoldsNobodyBack(t *testing.T) {
 		}
 	}
 }
+
+// A business error is an answer like any other: it keeps no limit low.
+func TestBusinessErrorsAreAnswers(t *testing.T) {
+	for _, kind := range adapting {
+		l := limit.New(limit.Config{Kind: kind})
+		var now policy.Instant
+		for range 200 { // waves of 20 calls that all take 20 ms
+			var wave []limit.Token
+			for len(wave) < 20 && l.Free() {
+				wave = append(wave, l.Take(now))
+			}
+			now = now.Add(20 * ms)
+			for i := range wave {
+				l.Give(now, &wave[i], limit.Sample{Outcome: policy.Ignored})
+			}
+		}
+		if l.Max() < 20 {
+			t.Errorf("%v: limit %d with 20 in flight and nobody waiting", kind, l.Max())
+		}
+	}
+}

@@ -3,8 +3,6 @@ package limit
 import (
 	"math"
 	"time"
-
-	"github.com/kalan-go/kalan/policy"
 )
 
 // A classic finds the limit by one of three published rules. Each decides once
@@ -54,8 +52,8 @@ func (c *classic) give(t Token, inFlight int, took time.Duration, s *Sample) {
 		c.lose()
 		return
 	}
-	if s.Outcome != policy.Success && !s.Late {
-		return // a quick error is no quick service
+	if !s.answered() && !s.Late {
+		return
 	}
 	if c.probing() && int(t.n) > c.limit() {
 		return

@@ -42,6 +42,12 @@ type Sample struct {
 	Remaining time.Duration
 }
 
+// answered reports whether the dependency did the work, be its answer welcome
+// or not. How long an error took says nothing: a quick one is no quick service.
+func (s *Sample) answered() bool {
+	return !s.Refused && (s.Outcome == policy.Success || s.Outcome == policy.Ignored)
+}
+
 // New returns a limit with every slot free; config's zero fields are the
 // documented defaults.
 func New(config Config) *Limit {
@@ -97,7 +103,7 @@ func (l *Limit) Undo(now policy.Instant, t *Token) {
 	told := *t
 	if l.release(t) {
 		l.counts.Taken--
-		l.own.leave(told)
+		l.own.leave(told, false)
 	}
 }
 
@@ -111,7 +117,7 @@ func (l *Limit) Give(now policy.Instant, t *Token, s Sample) {
 	took := max(1, now.Sub(told.at))
 	l.count(&s)
 	l.seen.last = now
-	if s.Outcome == policy.Success || s.Late && !s.Refused {
+	if s.answered() || s.Late && !s.Refused {
 		l.seen.add(took, int(told.n), l.slots)
 	}
 	switch {
@@ -137,7 +143,7 @@ func (l *Limit) count(s *Sample) {
 // nothing could correct any more: the one call that was let through says how
 // things are now.
 func (l *Limit) lookUp(t Token, took time.Duration, s *Sample) {
-	if !l.blind || t.n != 1 || s.Outcome != policy.Success {
+	if !l.blind || t.n != 1 || !s.answered() {
 		return
 	}
 	l.blind = false

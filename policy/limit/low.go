@@ -42,13 +42,16 @@ func (o *own) inLow(t Token, inFlight int) {
 	}
 }
 
-// leave takes a call that told nothing out of the cohort. When that is all
-// that can be said of it, the dependency does not answer any more.
-func (o *own) leave(t Token) {
+// leave takes a call out of the cohort that has no answer, or was lost. When
+// all are lost, the dependency does not answer any more.
+func (o *own) leave(t Token, lost bool) {
 	if o.phase != low || !t.cohort || t.epoch != o.epoch {
 		return
 	}
 	o.cohort--
+	if !lost {
+		return
+	}
 	if o.lost++; o.lost >= 4 && o.alone.calls == 0 {
 		o.phase, o.aim = settling, 1
 		o.halve()

@@ -123,11 +123,11 @@ func (o *own) give(t Token, inFlight int, took time.Duration, s *Sample) {
 	if s.Refused {
 		o.refuse(inFlight)
 	}
-	if s.Refused || s.Outcome != policy.Success {
-		o.leave(t)
+	if !s.answered() {
+		o.leave(t, s.Outcome == policy.Failure || s.Late)
 	}
-	if s.Refused || s.Outcome != policy.Success && !s.Late {
-		return // a quick error is no quick service
+	if s.Refused || !s.answered() && !s.Late {
+		return
 	}
 	o.uncap()
 	if float64(inFlight) > o.threshold() {
@@ -135,10 +135,10 @@ func (o *own) give(t Token, inFlight int, took time.Duration, s *Sample) {
 		if t.epoch == o.epoch {
 			o.round.fresh++
 		}
-	} else if s.Outcome == policy.Success {
+	} else if s.answered() {
 		o.lighten(took, t.n, s)
 	}
-	if t.epoch == o.epoch && s.Outcome == policy.Success {
+	if t.epoch == o.epoch && s.answered() {
 		o.learn(t, took, s)
 	}
 	switch o.phase {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/span"
 )
 
@@ -23,7 +22,7 @@ func (s *sums) add(took time.Duration, n int32, sample *Sample) {
 	s.calls++
 	if sample.Late {
 		s.late++
-	} else if sample.Outcome == policy.Success {
+	} else if sample.answered() {
 		s.ok++
 	}
 	x := float64(took)
