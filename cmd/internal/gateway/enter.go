@@ -56,6 +56,7 @@ func (x *exchange) enter() *problem {
 		Once:  x.peer.Trusted && len(x.r.Header[travel.RetryOwner]) > 0,
 		// Of a body that still streams nobody knows whether it can be had again.
 		Unsafe: !x.repeatable || x.body != nil && !x.body.Whole(),
+		Hedge:  true, // what is not unsafe may also run twice at once, if the file asks for it
 	}
 	return nil
 }

@@ -153,12 +153,19 @@ func (h *house) send(t testing.TB, r *http.Request) answered {
 	if err != nil {
 		t.Fatal(err)
 	}
+	body := read(t, a)
+	return answered{a, body, time.Since(begin)}
+}
+
+// read returns the body of an answer that has to be whole.
+func read(t testing.TB, a *http.Response) string {
+	t.Helper()
 	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answered{a, string(body), time.Since(begin)}
+	return string(body)
 }
 
 // problem reads the answer as the gateway's own.

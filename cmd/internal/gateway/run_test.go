@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,12 +27,7 @@ func (h *house) probe(t testing.TB, path string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close()
-	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.StatusCode, string(body)
+	return a.StatusCode, read(t, a)
 }
 
 // fresh sends one request on a connection of its own.
@@ -241,6 +237,20 @@ func TestProbesAnswerUnderLoad(t *testing.T) {
 	}
 	if s := h.upstreams[0].guard.Snapshot(); s.InFlight != 2 || s.Counts.Calls != before || h.workers.waiting.Load() != 8 {
 		t.Errorf("the probes changed something: %d in flight, %d calls", s.InFlight, s.Counts.Calls)
+	}
+}
+
+func TestTheCollectorIsTunedUnlessTheEnvironmentSays(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	t.Setenv("GOGC", "100")
+	tune(logTo(&journal{}))
+	if got := debug.SetGCPercent(100); got != 100 {
+		t.Errorf("GOGC of the environment became %d", got)
+	}
+	os.Unsetenv("GOGC")
+	tune(logTo(&journal{}))
+	if got := debug.SetGCPercent(100); got != lazily {
+		t.Errorf("GOGC is %d", got)
 	}
 }
 
