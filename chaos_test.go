@@ -42,9 +42,9 @@ func chaos(t *testing.T, seed uint64) {
 	})
 	done := make(chan struct{})
 	go watch(t, g, capacity, done)
-	together(200, func(int) {
-		for range 5 {
-			one := rand.New(rand.NewPCG(rand.Uint64(), seed))
+	together(200, func(i int) {
+		for round := range 5 {
+			one := rand.New(rand.NewPCG(uint64(i*5+round), seed))
 			time.Sleep(time.Duration(one.IntN(100)) * ms)
 			ending(func() { visit(one, g) })
 		}

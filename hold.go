@@ -63,13 +63,15 @@ func (g *Guard) settle(c *call, t stack.Ticket, r policy.Report) stack.Step {
 	return g.next(now, c)
 }
 
-// judge is settle with the slot kept, and reports whether the attempt was
-// still its call's.
-func (g *Guard) judge(c *call, t stack.Ticket, r policy.Report) (stack.Step, bool) {
+// judge tells a result and keeps the slot, and reports whether the attempt was
+// still its call's. It does not ask what to do now: what the machine starts must
+// run, and the caller's code may still have to look at the value.
+func (g *Guard) judge(c *call, t stack.Ticket, r policy.Report) bool {
 	now := g.now()
 	g.mu.Lock()
 	counted := g.stack.Judge(now, &c.Call, t, owned(now, c, r))
-	return g.next(now, c), counted
+	g.unlock()
+	return counted
 }
 
 // owned lets a failure at or after the caller's own deadline be the caller's:

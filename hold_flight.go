@@ -142,24 +142,22 @@ func (tr *trip[T]) land(ctx context.Context, l landing[T]) (held Held, s stack.S
 		tr.fall(l)
 	}
 	r := tr.way.report(ctx, g, l.value, l.err)
-	s, counts := g.judge(&tr.call, l.ticket, r)
-	switch {
+	switch counts := g.judge(&tr.call, l.ticket, r); {
 	case !counts: // its time was up before it landed
 		settled = true
 		go tr.bury(l)
-		return held, s
+		return held, g.again(ctx, &tr.call)
 	case l.err != nil:
 		tr.last = l.err
-	case s.Kind == stack.Done:
+	case tr.call.Over():
 		settled = true
 		return Held{g, l.ticket, &l.ctx.attemptContext}, s
 	default:
 		tr.last = tr.way.discard(l.value)
 	}
 	settled = true
-	g.free(l.ticket, r.Outcome)
 	l.ctx.end()
-	return held, s
+	return held, g.settle(&tr.call, l.ticket, r)
 }
 
 // fall lets a panic or a Goexit of the function's reach the caller.

@@ -166,12 +166,11 @@ func holdOnce[T any](ctx context.Context, g *Guard, c *call, s stack.Step, way *
 		settled = true
 		return value, held, g.settle(c, s.Ticket, r), err
 	}
-	if next, _ = g.judge(c, s.Ticket, r); next.Kind == stack.Done {
+	if g.judge(c, s.Ticket, r); c.Over() {
 		settled = true
 		return value, Held{g, s.Ticket, limited}, next, nil
 	}
 	err = way.discard(value)
-	g.free(s.Ticket, r.Outcome)
 	settled = true
-	return value, held, next, err
+	return value, held, g.settle(c, s.Ticket, r), err
 }
