@@ -73,10 +73,10 @@ func twoBridges(t *testing.T, workers int, defences kalan.Defences) (*house, cha
 func TestSharedWorkersRunDry(t *testing.T) {
 	for _, defences := range []kalan.Defences{kalan.DefencesOff, kalan.DefencesOn} {
 		t.Run(defences.String(), func(t *testing.T) {
-			h, release := twoBridges(t, 30, defences)
+			h, release := twoBridges(t, 60, defences)
 			hasty := &http.Client{Timeout: 300 * time.Millisecond, Transport: h.client.Transport}
 			var callers sync.WaitGroup
-			for range 60 {
+			for range 100 {
 				callers.Go(func() {
 					if a, err := hasty.Get(h.url("/sick/")); err == nil {
 						a.Body.Close()
@@ -86,11 +86,12 @@ func TestSharedWorkersRunDry(t *testing.T) {
 			until(t, "the sick one has what it can get", func() bool { return h.upstreams[0].guard.Snapshot().InFlight >= 25 })
 			if defences == kalan.DefencesOff {
 				callers.Wait()
-				if n := len(h.workers.busy); n != 30 {
-					t.Errorf("%d of 30 workers are busy after the callers have left", n)
+				if n := len(h.workers.busy); n != 60 {
+					t.Errorf("%d of 60 workers are busy after the callers have left", n)
 				}
 			}
-			a, err := hasty.Get(h.url("/healthy/"))
+			patient := &http.Client{Timeout: time.Second, Transport: h.client.Transport}
+			a, err := patient.Get(h.url("/healthy/"))
 			if err == nil {
 				a.Body.Close()
 			}
