@@ -59,6 +59,9 @@ type Report struct {
 	// Final forbids another attempt: the request may not be repeated, or
 	// repeating it cannot help.
 	Final bool
+	// Refused says that the dependency itself had no room for the request (429,
+	// 503, RESOURCE_EXHAUSTED): the limit adapts to that.
+	Refused bool
 	// RetryAfter is how long the dependency asked callers to stay away; 0
 	// means that it did not say. It is never shortened: when it does not fit
 	// the deadline or the configured cap, the call ends.

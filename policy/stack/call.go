@@ -18,6 +18,9 @@ type Ask struct {
 	Flow uint32
 	// Level is the call's priority; 0 is the most important.
 	Level uint8
+	// Route is the kind of work, below Routes: how long it takes is learned for
+	// each by itself.
+	Route uint8
 	// Weight is the flow's share against other flows; 0 means 1.
 	Weight uint8
 	// Hedge allows a second attempt beside one that has not answered, when the

@@ -148,13 +148,14 @@ func TestAHangingProbeGivesTheReserveBack(t *testing.T) {
 	}
 }
 
-// ghostTown is a world whose callers leave long before an attempt ends, and
-// whose breaker probes while the attempts that opened it still hold their slots.
+// ghostTown is a world whose callers leave long before an attempt ends, without
+// a deadline that would keep them out when ghosts are what there is to expect,
+// and whose breaker probes while the attempts that opened it still hold their slots.
 func ghostTown() *world {
 	cfg := standing()
 	cfg.Exchange, cfg.Breaker.Slow, cfg.Breaker.Open = 3*time.Second, 400*ms, time.Second
 	w := newWorld(cfg, 100, 1, normal)
-	w.patience = 300 * ms
+	w.patience, w.cancelled = 300*ms, true
 	return w
 }
 

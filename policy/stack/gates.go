@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"time"
-
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/room"
@@ -26,6 +24,10 @@ func (s *Stack) offer(c *Call) Step {
 	id, sl := s.take(waiting)
 	sl.pass, sl.drawn, sl.moves = pass, drawn, s.moves
 	if s.room.Len() == 0 && s.limit.Free() || s.borrowReserve(sl) {
+		if !pass.Probe() && s.hopeless(c) {
+			s.withdraw(id)
+			return s.refuse(c, policy.Expired, 0)
+		}
 		s.grant(id)
 		return s.start(c, id)
 	}
@@ -57,15 +59,11 @@ func (s *Stack) soon() policy.Instant {
 
 // queue asks the room for a place to wait.
 func (s *Stack) queue(c *Call, id int32) Step {
-	sl := &s.slots[id]
-	sl.until = s.now.Add(max(s.cfg.Checkout, 0))
-	if c.Ask.Deadline <= sl.until {
-		sl.until, sl.callers = c.Ask.Deadline, true
-	}
 	verdict := room.Verdict{Reason: policy.Full, Out: none}
 	if s.cfg.Checkout > 0 {
 		verdict = s.room.Offer(s.now, id, room.Item{
-			Until: sl.until, Deadline: c.Ask.Deadline, Need: s.need(),
+			Until: s.now.Add(s.cfg.Checkout), Deadline: c.Ask.Deadline,
+			Need:  s.expected(c, s.limit.Max()),
 			Level: c.Ask.Level, Flow: c.Ask.Flow, Weight: c.Ask.Weight,
 		})
 	}
@@ -77,11 +75,9 @@ func (s *Stack) queue(c *Call, id int32) Step {
 		return s.refuse(c, verdict.Reason, s.comeBack(c))
 	}
 	c.waiting = s.ticket(id)
-	return Step{Kind: Wait, Ticket: c.waiting, Until: sl.until}
+	s.slots[id].until, _ = s.room.End(id)
+	return Step{Kind: Wait, Ticket: c.waiting, Until: s.slots[id].until}
 }
-
-// need is the service time that the room plans with; 0 while it is unknown.
-func (s *Stack) need() time.Duration { return s.latency.Expected() }
 
 // place deals with the attempt that waits for its slot: start it when it was
 // granted, end the call when it was refused, wait on otherwise. It reports
@@ -114,10 +110,7 @@ func (s *Stack) place(c *Call) (Step, bool) {
 		s.drop(id)
 		return s.refuse(c, why, at), true
 	case s.now >= sl.until:
-		why := policy.Waited
-		if sl.callers {
-			why = policy.Expired
-		}
+		_, why := s.room.End(id)
 		s.leavePlace(c)
 		return s.refuse(c, why, s.comeBack(c)), true
 	}
@@ -180,13 +173,14 @@ func (s *Stack) refuse(c *Call, why policy.Reason, at policy.Instant) Step {
 		return Step{Kind: Wait, Until: s.overdue(c)}
 	}
 	c.retryAt = at
+	s.limit.Refused(s.now, why)
 	s.finish(c, why)
 	return Step{Kind: Done}
 }
 
 // comeBack draws when a caller that the room refused may come back.
 func (s *Stack) comeBack(c *Call) policy.Instant {
-	return s.now.Add(s.cfg.Room.RetryAfter.Pick(fraction(c.Ask.Seed)))
+	return s.now.Add(s.room.RetryAfter(s.now, fraction(c.Ask.Seed)))
 }
 
 // fraction draws from [0, 1): the finalizer of splitmix64 (Steele, Lea and
@@ -225,7 +219,7 @@ func (s *Stack) dispatch() {
 // clearRoom refuses everybody who waits behind a breaker that has tripped.
 func (s *Stack) clearRoom() {
 	for {
-		id, _, ok := s.room.Next(s.now)
+		id, ok := s.room.Evict(s.now)
 		if !ok {
 			return
 		}
@@ -239,7 +233,10 @@ func (s *Stack) start(c *Call, id int32) Step {
 	s.unwake(id)
 	c.waiting = Ticket{}
 	sl.state = running
-	sl.started = s.now
+	sl.started, sl.route = s.now, c.Ask.Route
+	if c.Ask.Deadline != policy.Never {
+		sl.left = c.Ask.Deadline.Sub(s.now)
+	}
 	sl.mark = s.plan.Launched(&c.plan)
 	sl.until, sl.callers = s.now.Add(s.cfg.Exchange), false
 	if s.cfg.Exchange <= 0 {

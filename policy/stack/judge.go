@@ -48,7 +48,7 @@ func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
 		s.abandon(c)
 		return
 	}
-	sl.state = kept
+	sl.state, sl.refused = kept, r.Refused
 	c.takeOff(t)
 	why := policy.None
 	if r.Outcome == policy.Failure {
@@ -177,8 +177,10 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 		o = policy.Cut
 	}
 	s.hear(t.slot, o)
-	if o == policy.Success || o == policy.Ignored {
-		s.latency.Add(s.now.Sub(sl.started))
+	if (o == policy.Success || o == policy.Ignored) && !sl.refused {
+		ran := s.now.Sub(sl.started)
+		s.latency.Add(ran)
+		s.routeOf(sl.route).add(s.now, ran)
 	}
 	if s.now >= sl.bound {
 		s.counts.Presumed++
@@ -186,7 +188,9 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 	if sl.reserve {
 		s.reserve = false
 	}
-	s.limit.Give(s.now, &sl.token, limit.Sample{Outcome: o, Late: sl.late || s.now >= sl.until})
+	s.limit.Give(s.now, &sl.token, limit.Sample{
+		Outcome: o, Late: sl.late || s.now >= sl.until, Refused: sl.refused, Remaining: sl.left,
+	})
 	s.journal.sized(s.now, s.limit.Max())
 	s.budget.End(s.now, &sl.mark)
 	s.drop(t.slot)

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/bucket"
@@ -46,12 +48,15 @@ type slot struct {
 	told    bool // the breaker has heard this attempt's outcome
 	callers bool // until is the caller's deadline, not the attempt's own limit
 	late    bool // the caller left because its deadline passed
+	refused bool // the dependency had no room for it
 	loser   bool // another attempt of the same call has won
 	reserve bool // occupies the reserved probe slot
 	why     policy.Reason
 	moves   uint32 // how often the breaker had moved when this attempt was admitted
 	next    int32  // in whichever list the state puts the slot
 	prev    int32
+	route   uint8
+	left    time.Duration // what the caller's time was at the start; 0: without a bound
 	started policy.Instant
 	bound   policy.Instant // presumed dead from then on
 	until   policy.Instant // waiting: refused from then on; running: the attempt's end

@@ -38,6 +38,7 @@ type Stack struct {
 	plan    *retry.Plan
 	budget  *budget.Budget
 	latency latency.Record
+	routes  [Routes]route
 	journal journal
 }
 
