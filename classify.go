@@ -32,7 +32,9 @@ func infrastructure(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
 		return true
 	}
-	var network net.Error
-	var system syscall.Errno
-	return errors.As(err, &network) || errors.As(err, &system)
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[syscall.Errno](err)
+	return ok
 }

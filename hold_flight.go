@@ -23,7 +23,7 @@ const (
 type flight struct {
 	ticket stack.Ticket
 	until  policy.Instant
-	ctx    *leftContext
+	ctx    leftContext
 	hands  atomic.Int32
 }
 
@@ -39,20 +39,22 @@ type landing[T any] struct {
 // A trip is one call in flight mode.
 type trip[T any] struct {
 	g    *Guard
-	way  *Way[T]
+	way  Way[T]
 	fn   func(context.Context) (T, error)
 	call call
 	back chan landing[T]
 	out  []*flight
 	last error
+	few  [aloft]*flight // the first memory of out
 }
 
 // aloft is how many attempts of one call can be out at once, and so how many
 // can land before their owner looks.
 const aloft = 4
 
-func fly[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
+func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
 	tr := &trip[T]{g: g, way: way, fn: fn, back: make(chan landing[T], aloft)}
+	tr.out = tr.few[:0]
 	tr.call.Ask = way.Ask.ask()
 	defer tr.leaveAll() // also when a panic of the function's passes through
 	for s := g.begin(ctx, &tr.call); ; {
@@ -82,7 +84,7 @@ func fly[T any](ctx context.Context, g *Guard, way *Way[T], fn func(context.Cont
 // launch starts an attempt. Its context is not its caller's: it ends when the
 // dependency is presumed dead.
 func (tr *trip[T]) launch(ctx context.Context, s stack.Step) {
-	f := &flight{ticket: s.Ticket, until: s.Until, ctx: &leftContext{}}
+	f := &flight{ticket: s.Ticket, until: s.Until}
 	f.ctx.Context, f.ctx.number = context.WithoutCancel(ctx), tr.call.Attempts()
 	if s.Bound != policy.Never {
 		f.ctx.until = tr.g.at(s.Bound)
@@ -109,7 +111,7 @@ func (tr *trip[T]) run(f *flight) {
 		}
 		tr.bury(l)
 	}()
-	l.value, l.err = tr.fn(f.ctx)
+	l.value, l.err = tr.fn(&f.ctx)
 	l.exited = false
 }
 

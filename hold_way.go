@@ -115,7 +115,7 @@ func (h Held) Release(o policy.Outcome) {
 // further attempt is made.
 func Hold[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
 	if way.Leave {
-		return fly(ctx, g, &way, fn)
+		return fly(ctx, g, way, fn)
 	}
 	return hold(ctx, g, &way, fn)
 }
