@@ -9,6 +9,7 @@ import (
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/retry"
 )
 
 func ExampleDo() {
@@ -26,6 +27,50 @@ func ExampleDo() {
 	})
 	fmt.Println(price, err)
 	// Output: 42 <nil>
+}
+
+// An answer that goes on after it has begun keeps its slot until it is released.
+// Judge looks at the value, since an answer of 503 is not an error.
+func ExampleHold() {
+	config := kalan.Config{Name: "files"}
+	config.Limit = limit.Fixed(25)
+	config.Retry.Jitter = retry.AtOnce // so that the example does not wait
+	files, err := kalan.New(config)
+	if err != nil {
+		panic(err)
+	}
+	type answer struct {
+		status int
+		body   string
+	}
+	way := kalan.Way[answer]{
+		Judge: func(a answer, err error) policy.Report {
+			if err == nil && a.status >= 500 {
+				return policy.Report{Outcome: policy.Failure}
+			}
+			return kalan.Classify(err)
+		},
+		Discard: func(a answer) error { // of an attempt that is followed by another
+			return fmt.Errorf("status %d", a.status)
+		},
+	}
+
+	got, held, err := kalan.Hold(context.Background(), files, way, func(ctx context.Context) (answer, error) {
+		if kalan.AttemptOf(ctx).Number == 1 {
+			return answer{status: 503}, nil
+		}
+		return answer{200, "what was asked for"}, nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(got.status, got.body, "in flight:", files.Snapshot().InFlight)
+	held.Release(policy.Success) // read to its last byte
+	fmt.Println("in flight:", files.Snapshot().InFlight)
+	// Output:
+	// 200 what was asked for in flight: 1
+	// in flight: 0
 }
 
 // A refusal says why, and keeps what the last attempt came back with.

@@ -76,10 +76,10 @@ func TestTheContextOfAnAttemptThatIsLeft(t *testing.T) {
 				t.Error(err)
 			}
 			time.Sleep(time.Second)
+			idle(t, g)
 			if lived != test.lives || wanted.Sub(start) != 300*ms {
 				t.Errorf("lived %v, want %v; its answer was wanted for %v", lived, test.lives, wanted.Sub(start))
 			}
-			idle(t, g)
 		})
 	}
 }
