@@ -58,6 +58,7 @@ func faultOf(err error) string {
 // answer depends on the rest of the request.
 func (x *exchange) judgeAnswer(answer *http.Response) policy.Report {
 	r := policy.Report{Outcome: x.outcome(answer.StatusCode), Final: true}
+	r.Refused = answer.StatusCode == http.StatusServiceUnavailable || answer.StatusCode == http.StatusTooManyRequests
 	if r.Outcome == policy.Success || !x.repeatable || x.body != nil && !x.body.Whole() {
 		return r
 	}
