@@ -24,7 +24,8 @@ type File struct {
 	// Probes that come from outside the machine need ":9901". It must not be
 	// reachable from where the callers are.
 	Admin string `yaml:"admin"`
-	// Defences can switch off everything that protects the upstreams.
+	// Defences can switch off everything that protects the upstreams, or have
+	// it watched before it is in force: on, off or observe.
 	Defences Defences `yaml:"defences"`
 	// Workers is how many requests may be served at once, over all upstreams.
 	// 0 means no such cap: each upstream has a limit of its own, and a cap that
@@ -40,7 +41,8 @@ type File struct {
 	Grace time.Duration `yaml:"grace"`
 	// Deadline says how remaining time travels.
 	Deadline Deadline `yaml:"deadline"`
-	// Accept limits new connections. nil means no limits.
+	// Accept limits new connections and what callers go through before they
+	// are served. nil means that only what one connection may hold is bounded.
 	Accept *Accept `yaml:"accept"`
 	// Tenant tells callers apart. nil means that all are one.
 	Tenant *Tenant `yaml:"tenant"`
@@ -95,6 +97,7 @@ func (f File) WithDefaults() File {
 	f.Deadline = f.Deadline.withDefaults(f.Defences)
 	f.Accept, f.Tenant, f.Priority = f.Accept.withDefaults(), f.Tenant.withDefaults(), f.Priority.withDefaults()
 	f.Upstreams, f.Routes = slices.Clone(f.Upstreams), slices.Clone(f.Routes)
+	f.observe()
 	for i, u := range f.Upstreams {
 		if f.Defences == DefencesOff {
 			u = u.plain()
@@ -119,6 +122,24 @@ func (d Deadline) withDefaults(is Defences) Deadline {
 	fill(&d.Default, time.Second)
 	fill(&d.Margin, 5*time.Millisecond)
 	return d
+}
+
+// observe carries out DefencesObserve.
+func (f *File) observe() {
+	if f.Defences != DefencesObserve {
+		return
+	}
+	f.Accept.Observe = true
+	if f.Tenant != nil {
+		f.Tenant.Observe = true
+	}
+	for i := range f.Upstreams {
+		c := &f.Upstreams[i].Config
+		c.Limit.Observe, c.Room.Observe = true, true
+		if c.Breaker.Mode == breaker.Auto {
+			c.Breaker.Mode = breaker.Observe
+		}
+	}
 }
 
 // plain returns u as a proxy without defences forwards to it: one attempt of up

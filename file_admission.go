@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
-	"time"
-
-	"github.com/kalan-go/kalan/policy/span"
 )
 
 // Defences says whether the upstreams are protected.
@@ -22,29 +20,34 @@ const (
 	// to compare with, and to rule the defences out when something is odd.
 	// Workers, Drain and the way in stay in force.
 	DefencesOff
+	// DefencesObserve decides and counts as DefencesOn does and refuses
+	// nothing: limits, rooms, breakers, rates and the way in are seen at work
+	// before they are. Time limits and retries stay in force, and so do the
+	// places of a room and the open connections, without which the gateway
+	// itself has no bound.
+	DefencesObserve
 )
 
-// String returns "on" or "off".
+var defences = [...]string{DefencesOn: "on", DefencesOff: "off", DefencesObserve: "observe"}
+
+// String returns "on", "off" or "observe".
 func (d Defences) String() string {
-	if d == DefencesOff {
-		return "off"
+	if int(d) < len(defences) {
+		return defences[d]
 	}
-	return "on"
+	return fmt.Sprintf("defences(%d)", uint8(d))
 }
 
 // MarshalText writes d as UnmarshalText reads it.
 func (d Defences) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads "on" or "off".
+// UnmarshalText reads "on", "off" or "observe".
 func (d *Defences) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "on":
-		*d = DefencesOn
-	case "off":
-		*d = DefencesOff
-	default:
-		return fmt.Errorf("%.40q is neither; write on or off", text)
+	i := slices.Index(defences[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%.40q is none of them; write on, off or observe", text)
 	}
+	*d = Defences(i)
 	return nil
 }
 
@@ -70,45 +73,16 @@ func (n *Network) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Accept limits new connections (F4). What is over a limit is refused at once
-// and never held.
-type Accept struct {
-	// Rate is how many new connections a second are taken; 0 means any number.
-	Rate float64 `yaml:"rate"`
-	// Burst is how many may come at once; 0 means one second's worth.
-	Burst int `yaml:"burst"`
-	// Connections is how many may be open; 20,000 when 0.
-	Connections int `yaml:"connections"`
-	// RetryAfter is the range from which the refused are told when to come
-	// back; 3 s to 8 s when zero.
-	RetryAfter span.Range `yaml:"retry_after"`
-	// PerAddress limits one address (IPv6: one /64).
-	PerAddress PerAddress `yaml:"per_address"`
-}
-
-// PerAddress limits the new connections of one address.
-type PerAddress struct {
-	// Rate is how many a second are taken; 0 means any number.
-	Rate float64 `yaml:"rate"`
-	// Burst is how many may come at once; 0 means one second's worth.
-	Burst int `yaml:"burst"`
-}
-
-func (a *Accept) withDefaults() *Accept {
-	if a == nil {
-		return nil
-	}
-	full := *a
-	fill(&full.Connections, 20_000)
-	fill(&full.RetryAfter, span.Range{Min: 3 * time.Second, Max: 8 * time.Second})
-	return &full
-}
-
 // Tenant tells callers apart, so that one of them cannot eat what all share
 // (F14).
 type Tenant struct {
-	// From says what names a tenant: "header:X-Api-Key", "certificate" or
-	// "address", which is the default.
+	// From says what names a tenant. "header:X-Tenant" is believed from trusted
+	// peers; everybody else's tenant is its address. "key:X-Api-Key" is a secret
+	// that the caller has, and believed from everyone: those without one are one
+	// tenant, and whoever invents keys has as many. "certificate" is that of the
+	// caller's TLS connection, and "address", the default, where it comes from
+	// (IPv6: the /64), which a trusted peer says with X-Forwarded-For or
+	// Forwarded.
 	From string `yaml:"from"`
 	// Rate is how many requests a second one tenant may send; 0 means any
 	// number.
@@ -118,8 +92,10 @@ type Tenant struct {
 	// Weights are the shares of tenants that wait; 1 for those not named.
 	Weights map[string]int `yaml:"weights"`
 	// Keys is how many tenants are told apart at a time; 100,000 when 0. Those
-	// beyond share one place.
+	// beyond share one place. More cost about 50 bytes each.
 	Keys int `yaml:"keys"`
+	// Observe counts what is over the rate, and refuses nothing for it.
+	Observe bool `yaml:"observe"`
 }
 
 func (t *Tenant) withDefaults() *Tenant {
@@ -138,7 +114,7 @@ type Priority struct {
 	// that only the route's level counts. It is believed from trusted peers.
 	From string `yaml:"from"`
 	// Levels are the levels, the most important first; critical, default and
-	// bulk when empty.
+	// bulk when empty. The first is never shed for waiting time.
 	Levels []string `yaml:"levels"`
 }
 
@@ -156,14 +132,31 @@ func (p *Priority) withDefaults() *Priority {
 	return &full
 }
 
-// headerName returns the header that a source such as "header:X-Api-Key" names.
-func headerName(source string) (string, error) {
-	name, ok := strings.CutPrefix(source, "header:")
-	switch {
-	case !ok:
-		return "", errors.New("does not say where to look")
-	case !isToken(name):
-		return "", fmt.Errorf("%.60q is not the name of a header", name)
+// LevelOf returns the number of a level, 0 for the most important. "" is the
+// level named default, and the last one where there is none of that name.
+func (f File) LevelOf(name string) (level uint8, known bool) {
+	all := levels
+	if f.Priority != nil && len(f.Priority.Levels) > 0 {
+		all = f.Priority.Levels
 	}
-	return name, nil
+	i := slices.Index(all, name)
+	if name == "" {
+		if i = slices.Index(all, "default"); i < 0 {
+			i = len(all) - 1
+		}
+	}
+	return uint8(max(i, 0)), i >= 0
+}
+
+// Header returns the header that a source such as "header:X-Tenant" or
+// "key:X-Api-Key" names, and what kind of source it is.
+func Header(source string) (kind, name string, err error) {
+	kind, name, ok := strings.Cut(source, ":")
+	switch {
+	case !ok || kind != "header" && kind != "key":
+		return "", "", errors.New("does not say where to look")
+	case !isToken(name):
+		return "", "", fmt.Errorf("%.60q is not the name of a header", name)
+	}
+	return kind, name, nil
 }

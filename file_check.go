@@ -1,7 +1,6 @@
 package kalan
 
 import (
-	"maps"
 	"net"
 	"reflect"
 	"slices"
@@ -24,6 +23,8 @@ const (
 	mostNetworks  = 1_000
 	mostLevels    = 8
 	mostWeights   = 10_000
+	mostKeys      = 10_000_000
+	mostStages    = 16
 	mostCount     = 1 << 30
 	longestName   = 63 // a DNS label, since upstreams are often called as hosts are
 )
@@ -44,8 +45,12 @@ func (f File) Validate() policy.Problems {
 	f.Priority.check(&c)
 	f.checkUpstreams(&c)
 	f.checkRoutes(&c)
-	if written.Defences == DefencesOff {
+	f.checkStages(&c)
+	switch written.Defences {
+	case DefencesOff:
 		c.Warn("defences", "are off: limits, rooms, breakers, retries and time limits of the upstreams are not in force")
+	case DefencesObserve:
+		c.Warn("defences", "only observe: what limits, rooms, breakers and rates would refuse is counted and served")
 	}
 	return c.Problems()
 }
@@ -139,54 +144,3 @@ func (f File) checkDeadline(c *field.Check) {
 // reserved are headers that a number of milliseconds would break.
 var reserved = []string{"Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding", "Upgrade", "Te",
 	"Trailer", "Keep-Alive", "Expect", "Date", "Retry-After", "Authorization", "Cookie", "Idempotency-Key", "Accept"}
-
-func (a *Accept) check(c *field.Check) {
-	if a = a.withDefaults(); a == nil {
-		return
-	}
-	checkRate(c, "accept", a.Rate, a.Burst)
-	checkRate(c, "accept.per_address", a.PerAddress.Rate, a.PerAddress.Burst)
-	c.Count("accept.connections", a.Connections, mostCount)
-}
-
-func (t *Tenant) check(c *field.Check) {
-	if t = t.withDefaults(); t == nil {
-		return
-	}
-	if _, err := headerName(t.From); err != nil && t.From != "address" && t.From != "certificate" {
-		c.Refuse("tenant.from", "%.60q %v; write header:NAME, certificate or address", t.From, err)
-	}
-	checkRate(c, "tenant", t.Rate, t.Burst)
-	c.Count("tenant.keys", t.Keys, 10_000_000)
-	if len(t.Weights) > mostWeights {
-		c.Refuse("tenant.weights", "%d tenants; name those whose weight is not 1, at most %d", len(t.Weights), mostWeights)
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.Weights)) {
-		c.Count(keys.Join("tenant.weights", name), t.Weights[name], 255)
-	}
-}
-
-func (p *Priority) check(c *field.Check) {
-	if p = p.withDefaults(); p == nil {
-		return
-	}
-	if _, err := headerName(p.From); err != nil && p.From != "" {
-		c.Refuse("priority.from", "%.60q %v; write header:NAME", p.From, err)
-	}
-	c.Count("priority.levels", len(p.Levels), mostLevels)
-	for i, level := range p.Levels {
-		switch {
-		case !isName(level):
-			c.Refuse(keys.Item("priority.levels", i), "%.60q is not a name; write letters, digits, - and _", level)
-		case slices.Index(p.Levels, level) < i:
-			c.Refuse(keys.Item("priority.levels", i), "%s is listed already; list each level once", level)
-		}
-	}
-}
-
-func checkRate(c *field.Check, path string, rate float64, burst int) {
-	c.Number(path+".rate", rate, 0, 1e9)
-	if burst < 0 || burst > mostCount {
-		c.Refuse(path+".burst", "%d is out of range; write how many may come at once", burst)
-	}
-}

@@ -20,6 +20,10 @@ func (f File) checkRoutes(c *field.Check) {
 	for i, u := range f.Upstreams {
 		upstreams[i] = u.Name
 	}
+	stages := make([]string, len(f.Accept.Stages))
+	for i, s := range f.Accept.Stages {
+		stages[i] = s.Name
+	}
 	known := levels
 	if f.Priority != nil {
 		known = f.Priority.Levels
@@ -33,11 +37,11 @@ func (f File) checkRoutes(c *field.Check) {
 		} else {
 			first[same] = i
 		}
-		r.check(c, path, upstreams, known)
+		r.check(c, path, upstreams, known, stages)
 	}
 }
 
-func (r Route) check(c *field.Check, path string, upstreams, levels []string) {
+func (r Route) check(c *field.Check, path string, upstreams, levels, stages []string) {
 	r.Match.check(c, keys.Join(path, "match"))
 	switch {
 	case r.Upstream == "":
@@ -47,6 +51,9 @@ func (r Route) check(c *field.Check, path string, upstreams, levels []string) {
 	}
 	if r.Priority != "" && !slices.Contains(levels, r.Priority) {
 		c.Refuse(keys.Join(path, "priority"), "%.60q is not a level; %s", r.Priority, instead(r.Priority, levels, "one of "+strings.Join(levels, ", ")))
+	}
+	if r.Stage != "" && !slices.Contains(stages, r.Stage) {
+		c.Refuse(keys.Join(path, "stage"), "there is no stage %.60q; %s", r.Stage, instead(r.Stage, stages, "the name of one under accept.stages"))
 	}
 	if r.IdempotencyKey != "" && !slices.Contains(keyings, r.IdempotencyKey) {
 		c.Refuse(keys.Join(path, "idempotency_key"), "%.60q is not known; %s", r.IdempotencyKey, instead(r.IdempotencyKey, keyings, "accepted or required"))

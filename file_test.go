@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kalan-go/kalan/internal/golden"
+	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/span"
 )
@@ -45,12 +46,21 @@ var spoilt = []struct {
 	{"deadline", func(f *File) { f.Deadline = Deadline{Header: "x y", Margin: 2 * time.Second} }},
 	{"deadline header", func(f *File) { f.Deadline.Header = "content-length" }},
 	{"accept", func(f *File) {
-		f.Accept = &Accept{Rate: math.NaN(), Burst: -1, Connections: -1, PerAddress: PerAddress{Rate: math.Inf(1)}}
+		f.Accept = &Accept{Rate: math.NaN(), Burst: -1, Connections: -1, PerAddress: Quota{Rate: math.Inf(1)}, Keys: -1, Buffer: -1, Stall: -1}
 	}},
+	{"stages", func(f *File) {
+		f.Accept = &Accept{Rate: 100, Stages: []Stage{
+			{Name: "login", Rate: 200, PerTenant: Quota{Rate: -1}}, {Name: "log in"}, {Name: "login", Rate: 300, Burst: -1, PerAddress: Quota{Burst: -1}},
+		}}
+		f.Routes[0].Stage = "lgin"
+	}},
+	{"too many stages", func(f *File) { f.Accept = &Accept{Stages: make([]Stage, 17)} }},
 	{"tenant", func(f *File) {
 		f.Tenant = &Tenant{From: "cookie", Rate: -1, Weights: map[string]int{"gold": 0, "b.c": 300}, Keys: -1}
 	}},
 	{"tenant header", func(f *File) { f.Tenant = &Tenant{From: "header:a b"} }},
+	{"tenant key", func(f *File) { f.Tenant = &Tenant{From: "key:"} }},
+	{"priority key", func(f *File) { f.Priority = &Priority{From: "key:X-Priority"} }},
 	{"priority", func(f *File) { f.Priority = &Priority{From: "X-Priority", Levels: []string{"a", "b c", "a"}} }},
 	{"route priority", func(f *File) { f.Routes[0].Priority = "critcal" }},
 	{"route priority of a file with its own", func(f *File) {
@@ -101,6 +111,7 @@ var spoilt = []struct {
 		}
 	}},
 	{"off", func(f *File) { f.Defences = DefencesOff }},
+	{"observed", func(f *File) { f.Defences = DefencesObserve }},
 }
 
 func TestFileProblems(t *testing.T) {
@@ -123,7 +134,7 @@ func network(s string) (n Network) {
 func TestFileDefaultsAreFilledInOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := sound()
-		f.Defences = rapid.SampledFrom([]Defences{DefencesOn, DefencesOff}).Draw(t, "defences")
+		f.Defences = rapid.SampledFrom([]Defences{DefencesOn, DefencesOff, DefencesObserve}).Draw(t, "defences")
 		f.Deadline.Default = rapid.SampledFrom([]time.Duration{-1, 0, 2 * time.Second}).Draw(t, "default")
 		f.Routes[0].Promise = rapid.SampledFrom([]time.Duration{-1, 0, 2 * time.Second}).Draw(t, "promise")
 		f.Upstreams[0].Limit = rapid.SampledFrom([]limit.Config{{}, limit.Fixed(3), limit.None()}).Draw(t, "limit")
@@ -158,6 +169,39 @@ func TestDefencesOffOverrulesTheBlocks(t *testing.T) {
 	}
 }
 
+// What only observes refuses nothing, wherever it stands.
+func TestDefencesObserveReachesEveryBlock(t *testing.T) {
+	f := sound()
+	f.Defences, f.Tenant = DefencesObserve, &Tenant{}
+	full := f.WithDefaults()
+	u := full.Upstreams[0]
+	if !u.Limit.Observe || !u.Room.Observe || u.Breaker.Mode != breaker.Observe || !full.Accept.Observe || !full.Tenant.Observe {
+		t.Errorf("got %+v, %+v, %+v", u, full.Accept, full.Tenant)
+	}
+	if f.Tenant.Observe || f.Upstreams[0].Limit.Observe {
+		t.Error("the file was changed")
+	}
+}
+
+func TestLevelOf(t *testing.T) {
+	f := sound()
+	for _, c := range []struct {
+		levels []string
+		name   string
+		want   uint8
+		known  bool
+	}{
+		{nil, "critical", 0, true}, {nil, "", 1, true}, {nil, "bulk", 2, true}, {nil, "urgent", 0, false},
+		{[]string{"gold", "silver"}, "", 1, true}, {[]string{"gold", "silver"}, "critical", 0, false},
+		{[]string{"default", "bulk"}, "", 0, true},
+	} {
+		f.Priority = &Priority{Levels: c.levels}
+		if level, known := f.LevelOf(c.name); level != c.want || known != c.known {
+			t.Errorf("%q of %q is %d, %v; want %d, %v", c.name, c.levels, level, known, c.want, c.known)
+		}
+	}
+}
+
 func TestTextForms(t *testing.T) {
 	for _, c := range []struct {
 		into       encoding.TextUnmarshaler
@@ -179,7 +223,8 @@ func TestTextForms(t *testing.T) {
 		{new(Network), "localhost", `"localhost" is not a network`},
 		{new(Defences), "on", "on"},
 		{new(Defences), "off", "off"},
-		{new(Defences), "maybe", `"maybe" is neither; write on or off`},
+		{new(Defences), "observe", "observe"},
+		{new(Defences), "maybe", `"maybe" is none of them; write on, off or observe`},
 	} {
 		got := ""
 		if err := c.into.UnmarshalText([]byte(c.text)); err != nil {

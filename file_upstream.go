@@ -75,8 +75,12 @@ type Route struct {
 	// Promise is the longest that an answer may take. 0 means Deadline.Default,
 	// negative no limit but the caller's.
 	Promise time.Duration `yaml:"promise" zero:"none"`
-	// Priority is the level of these requests; "default" when empty.
+	// Priority is the level of these requests; when empty it is "default", or
+	// the last of the levels where none has that name.
 	Priority string `yaml:"priority"`
+	// Stage names what they are a stage of, under accept.stages; empty means
+	// none.
+	Stage string `yaml:"stage"`
 	// IdempotencyKey says whether the Idempotency-Key header makes a request
 	// one that may be retried: "accepted", or "required", where a request that
 	// changes something is refused without one. Empty means neither (B9).

@@ -100,7 +100,7 @@ func TestServeStartsNothingFromABadFile(t *testing.T) {
 	defer free.Close() // a gateway that listened would fail with another status
 	file := configure(t, fmt.Sprintf("listen: %q\nrate_limt: {}\nupstreams: {b: {addresses: [\"http://127.0.0.1:9\"]}}\nroutes: [{match: /, upstream: b}]\n", free.Addr()))
 	_, errOut, status := tell("serve", "--config", file)
-	want := file + ":2:1: rate_limt: unknown key; did you mean accept.rate or accept.per_address.rate or tenant.rate?\n"
+	want := file + ":2:1: rate_limt: unknown key; did you mean accept.rate or accept.per_address.rate or accept.stages[].rate?\n"
 	if status != 2 || !strings.HasPrefix(errOut, want) {
 		t.Errorf("ended with %d and\n%s", status, errOut)
 	}

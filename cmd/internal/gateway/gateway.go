@@ -92,7 +92,6 @@ func unsupported(file kalan.File) error {
 			later = append(later, fmt.Errorf("%s: comes with a later version and would do nothing; remove the block", block))
 		}
 	}
-	refuse(file.Accept != nil, "accept")
 	refuse(file.Tenant != nil, "tenant")
 	refuse(file.Priority != nil, "priority")
 	return errors.Join(later...)

@@ -1,0 +1,105 @@
+package kalan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kalan-go/kalan/internal/field"
+	"github.com/kalan-go/kalan/internal/keys"
+)
+
+func (a *Accept) check(c *field.Check) {
+	a = a.withDefaults()
+	checkRate(c, "accept", a.Rate, a.Burst)
+	a.PerAddress.check(c, "accept.per_address")
+	c.Count("accept.connections", a.Connections, mostCount)
+	c.Count("accept.keys", a.Keys, mostKeys)
+	c.Count("accept.buffer", a.Buffer, mostCount)
+	c.Duration("accept.stall", a.Stall)
+	if len(a.Stages) > mostStages {
+		c.Refuse("accept.stages", "%d of them; %d is the most", len(a.Stages), mostStages)
+		return
+	}
+	before, name := a.Rate, "accept.rate"
+	for i, s := range a.Stages {
+		path := keys.Item("accept.stages", i)
+		s.check(c, path)
+		if slices.ContainsFunc(a.Stages[:i], func(t Stage) bool { return t.Name == s.Name }) {
+			c.Refuse(keys.Join(path, "name"), "%s is listed already; give each stage its own name", s.Name)
+		}
+		if before > 0 && s.Rate > before {
+			c.Refuse(keys.Join(path, "rate"), "%v is above %s, %v; write the stages in the order in which callers go through them, the last one the tightest", s.Rate, name, before)
+		}
+		before, name = s.Rate, "that of "+s.Name
+	}
+}
+
+func (s Stage) check(c *field.Check, path string) {
+	if !isName(s.Name) {
+		c.Refuse(keys.Join(path, "name"), "%.60q is not a name; write letters, digits, - and _", s.Name)
+	}
+	checkRate(c, path, s.Rate, s.Burst)
+	if s.Rate == 0 {
+		c.Refuse(keys.Join(path, "rate"), "is missing, so that the stage limits nothing; write how many a second are let through")
+	}
+	s.PerAddress.check(c, path+".per_address")
+	s.PerTenant.check(c, path+".per_tenant")
+}
+
+func (q Quota) check(c *field.Check, path string) { checkRate(c, path, q.Rate, q.Burst) }
+
+// checkStages finds stages that nobody goes through, and accounts that cannot
+// be told apart.
+func (f File) checkStages(c *field.Check) {
+	for i, s := range f.Accept.Stages {
+		path := keys.Item("accept.stages", i)
+		if !slices.ContainsFunc(f.Routes, func(r Route) bool { return r.Stage == s.Name }) {
+			c.Refuse(path, "no route has this stage; write stage: %s on a route, or remove it", s.Name)
+		}
+		if s.PerTenant != (Quota{}) && f.Tenant == nil {
+			c.Refuse(keys.Join(path, "per_tenant"), "there is no tenant block that tells accounts apart; write one, or per_address")
+		}
+	}
+}
+
+func (t *Tenant) check(c *field.Check) {
+	if t = t.withDefaults(); t == nil {
+		return
+	}
+	if _, _, err := Header(t.From); err != nil && t.From != "address" && t.From != "certificate" {
+		c.Refuse("tenant.from", "%.60q %v; write header:NAME, key:NAME, certificate or address", t.From, err)
+	}
+	checkRate(c, "tenant", t.Rate, t.Burst)
+	c.Count("tenant.keys", t.Keys, mostKeys)
+	if len(t.Weights) > mostWeights {
+		c.Refuse("tenant.weights", "%d tenants; name those whose weight is not 1, at most %d", len(t.Weights), mostWeights)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Weights)) {
+		c.Count(keys.Join("tenant.weights", name), t.Weights[name], 255)
+	}
+}
+
+func (p *Priority) check(c *field.Check) {
+	if p = p.withDefaults(); p == nil {
+		return
+	}
+	if kind, _, err := Header(p.From); (err != nil || kind != "header") && p.From != "" {
+		c.Refuse("priority.from", "%.60q does not say where to look; write header:NAME", p.From)
+	}
+	c.Count("priority.levels", len(p.Levels), mostLevels)
+	for i, level := range p.Levels {
+		switch {
+		case !isName(level):
+			c.Refuse(keys.Item("priority.levels", i), "%.60q is not a name; write letters, digits, - and _", level)
+		case slices.Index(p.Levels, level) < i:
+			c.Refuse(keys.Item("priority.levels", i), "%s is listed already; list each level once", level)
+		}
+	}
+}
+
+func checkRate(c *field.Check, path string, rate float64, burst int) {
+	c.Number(path+".rate", rate, 0, 1e9)
+	if burst < 0 || burst > mostCount {
+		c.Refuse(path+".burst", "%d is out of range; write how many may come at once", burst)
+	}
+}
