@@ -249,7 +249,7 @@ func (s *Stack) start(c *Call, id int32) Step {
 	s.watchOver(id)
 	t := s.ticket(id)
 	c.putOn(t)
-	if c.Ask.Hedge && !c.Ask.Once {
+	if c.Ask.Hedge && !c.Ask.Once && !c.Ask.Unsafe {
 		s.plan.HedgeAt(&c.plan, s.now.Add(s.hedgeDelay()))
 	}
 	n := c.plan.Attempts()
