@@ -114,6 +114,29 @@ func TestARetryBesideAnAttemptThatHangs(t *testing.T) {
 	})
 }
 
+// An answer that comes after its hedge has started and just before its limit is
+// still the answer.
+func TestAnAnswerBetweenHedgeAndLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := guard(t, all(atOnce, func(c *kalan.Config) {
+			c.Exchange, c.Retry.Hedge, c.Budget = 100*ms, retry.Hedge{After: 99500 * time.Microsecond}, generous
+		}))
+		way := kalan.Way[int]{Leave: true, Ask: kalan.Ask{Hedge: true}}
+		start := time.Now()
+		n, held, err := kalan.Hold(t.Context(), g, way, func(ctx context.Context) (int, error) {
+			n := kalan.AttemptOf(ctx).Number
+			time.Sleep(99800 * time.Microsecond)
+			return n, nil
+		})
+		if took := time.Since(start); n != 1 || err != nil || took != 99800*time.Microsecond {
+			t.Errorf("attempt %d after %v: %v", n, took, err)
+		}
+		held.Release(policy.Success)
+		time.Sleep(time.Second)
+		idle(t, g)
+	})
+}
+
 // Attempts, limits and callers that all end at one instant, in every order that
 // the scheduler likes: exactly one answer, nothing lost, nothing left.
 func TestEverythingAtOneInstant(t *testing.T) {

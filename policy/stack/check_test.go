@@ -203,8 +203,10 @@ func (w *walk) judgeStep(c *caller, step stack.Step) {
 			w.fail("started at %v for a caller that left at %v", now, deadline)
 		case b.Generation != w.admitted[step.Ticket]:
 			w.fail("started in generation %d on the word of %d", b.Generation, w.admitted[step.Ticket])
-		case c.call.Attempts() > w.cfg.Retry.Attempts || c.call.Running() > 3 || c.call.Ask.Once && c.call.Attempts() > 1:
+		case c.call.Attempts() > w.cfg.Retry.Attempts || c.call.Running() > 3:
 			w.fail("attempt %d of %d, %d running", c.call.Attempts(), w.cfg.Retry.Attempts, c.call.Running())
+		case c.call.Attempts() > 1 && (c.call.Ask.Once || c.call.Ask.Unsafe && (c.call.TimedOut() || c.call.Running() > 1)):
+			w.fail("attempt %d of what may not be repeated: %+v", c.call.Attempts(), c.call.Ask)
 		case step.Bound < step.Until && step.Until < deadline:
 			w.fail("presumed dead at %v, before its own limit %v", step.Bound, step.Until)
 		}

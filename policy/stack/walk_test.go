@@ -200,7 +200,7 @@ func (w *walk) begin() {
 	c.call.Ask = stack.Ask{
 		Deadline: policy.Never, Seed: uint64(w.roll(1 << 16)),
 		Level: uint8(w.roll(3)), Flow: uint32(w.roll(3)), Weight: uint8(w.roll(3)),
-		Once: w.roll(8) == 0, Hedge: w.roll(2) == 0,
+		Once: w.roll(8) == 0, Hedge: w.roll(2) == 0, Unsafe: w.roll(6) == 0, Route: uint8(w.roll(3)),
 	}
 	if w.roll(2) == 0 {
 		c.call.Ask.Deadline = w.time.Add(pick(w.roll, 0, -ms, 5*ms, 50*ms, 90*ms, 100*ms, time.Second))
@@ -261,7 +261,7 @@ func (w *walk) end(how func(*walk, *attempt, policy.Report)) {
 		return
 	}
 	a := w.attempts[w.roll(len(w.attempts))]
-	r := policy.Report{Outcome: policy.Success, Final: w.roll(6) == 0}
+	r := policy.Report{Outcome: policy.Success, Final: w.roll(6) == 0, Refused: w.roll(8) == 0}
 	if w.roll(10) >= w.good {
 		r.Outcome = pick(w.roll, policy.Failure, policy.Failure, policy.Failure, policy.Cut, policy.Ignored)
 	}
