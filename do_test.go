@@ -2,9 +2,9 @@ package kalan_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kalan-go/kalan"
@@ -64,13 +64,15 @@ func BenchmarkDo(b *testing.B) {
 }
 
 func TestDoReturnsTheLastRealError(t *testing.T) {
-	g := guard(t, nil)
-	n := 0
-	_, err := kalan.Do(t.Context(), g, func(context.Context) (int, error) {
-		n++
-		return 0, io.ErrUnexpectedEOF
+	synctest.Test(t, func(t *testing.T) {
+		g := guard(t, nil)
+		n := 0
+		_, err := kalan.Do(t.Context(), g, func(context.Context) (int, error) {
+			n++
+			return 0, io.ErrUnexpectedEOF
+		})
+		if n != 2 || err != io.ErrUnexpectedEOF {
+			t.Errorf("%d attempts, error %v; want 2 attempts and the last one's error", n, err)
+		}
 	})
-	if n != 2 || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%d attempts, error %v; want 2 attempts and the last one's error", n, err)
-	}
 }
