@@ -94,7 +94,7 @@ func (g *Guard) answer(ctx context.Context, c *call, last error) error {
 			last = context.Cause(ctx)
 		}
 	}
-	r := &Rejection{Guard: g.name, Reason: why, Cause: last}
+	r := &Rejection{Guard: g.name, Reason: why, Waited: c.slept, Cause: last}
 	if at := c.RetryAt(); at > 0 && at != policy.Never {
 		r.RetryAfter = max(at.Sub(g.now()), 0)
 	}

@@ -17,7 +17,8 @@ import (
 // which its owner is woken while an attempt waits for its slot.
 type call struct {
 	stack.Call
-	wake chan struct{}
+	wake  chan struct{}
+	slept bool // it has waited for something
 }
 
 // now reads the clock: monotonic, so that a step of the wall clock is nothing.
@@ -182,6 +183,7 @@ func (g *Guard) unlock() {
 // caller's end, and asks what to do then.
 func (g *Guard) sleep(ctx context.Context, c *call, s stack.Step) stack.Step {
 	timer := g.timer(s.Until)
+	c.slept = true
 	select {
 	case <-c.wake:
 	case <-expiry(timer):

@@ -119,6 +119,7 @@ func (tr *trip[T]) run(f *flight) {
 func (tr *trip[T]) sleep(ctx context.Context, s stack.Step) (l landing[T], came bool) {
 	timer := tr.g.timer(s.Until)
 	defer tr.g.putBack(timer)
+	tr.call.slept = true
 	select {
 	case l = <-tr.back:
 		return l, true

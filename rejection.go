@@ -29,6 +29,9 @@ type Rejection struct {
 	// RetryAfter is when the caller may come back, jittered where many callers
 	// are told the same; 0 where nothing is known.
 	RetryAfter time.Duration
+	// Waited says that the call had waited, for a slot or for an attempt, before
+	// it was refused. One that had not was refused on arrival.
+	Waited bool
 	// Cause is the error of the last attempt that was made; nil when none was.
 	Cause error
 }
