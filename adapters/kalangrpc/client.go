@@ -37,6 +37,8 @@ type Client struct {
 	// means 5 ms; negative means none. Raising it leaves servers less time and
 	// callers fewer answers that come too late.
 	Margin time.Duration `zero:"none"`
+
+	retries bool // the guard makes more than one attempt
 }
 
 // Options returns what grpc.NewClient needs: both interceptors, and grpc-go's
@@ -60,6 +62,7 @@ func (c Client) withDefaults() Client {
 		c.Owner = c.Guard.Name()
 	}
 	c.Margin = marginOf(c.Margin)
+	c.retries = c.Guard.Config().Retry.Attempts > 1
 	return c
 }
 
@@ -80,7 +83,7 @@ func (c *Client) begin(ctx context.Context, method string) call {
 	switch owner := ownerOf(ctx); {
 	case owner != "":
 		k.ask.Once, k.owner = true, owner
-	case k.repeatable && !k.ask.Once:
+	case k.repeatable && !k.ask.Once && c.retries:
 		k.owner = c.Owner
 	}
 	return k
