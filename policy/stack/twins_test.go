@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/stack"
 )
 
@@ -28,11 +29,13 @@ func twins(t *testing.T, change func(w *walk, own dice)) {
 	}
 }
 
-// twin returns a walk without a ramp: a call that the ramp refuses has earned
-// the next one its place, which is the one thing that a refusal may change.
+// twin returns a walk without a ramp and with a fixed limit: a call that the
+// ramp refuses has earned the next one its place, and a limit that adapts learns
+// from what it turns away. Nothing else may know of a refusal.
 func twin(t *testing.T, seed uint64) *walk {
 	w := newWalk(t, rand.New(rand.NewPCG(seed, 1)).IntN)
 	w.cfg.Breaker.Ramp = 0
+	w.cfg.Limit = limit.Fixed(max(w.cfg.Limit.Max, 1))
 	w.s = stack.New(w.cfg)
 	return w
 }
