@@ -102,6 +102,24 @@ func TestGrantJustBeforeAndJustAfterTheTimeout(t *testing.T) {
 	})
 }
 
+// A waiter that cancels is back at once, and not when its wait would have ended.
+func TestAWaiterLeavesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := guard(t, slots(1))
+		_, held, _ := kalan.Hold(t.Context(), g, kalan.Way[int]{}, nothing)
+		for name, call := range modes {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(20*ms, cancel)
+			start := time.Now()
+			if err := call(ctx, g, nothing); !errors.Is(err, policy.Gone) || time.Since(start) != 20*ms {
+				t.Errorf("%s: back after %v with %v", name, time.Since(start), err)
+			}
+		}
+		held.Release(policy.Success)
+		idle(t, g)
+	})
+}
+
 // O-03: a function that fails, panics or exits gives its slot back, every time.
 func TestTheSlotComesBackHoweverItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

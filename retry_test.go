@@ -10,6 +10,7 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/retry"
 )
@@ -121,6 +122,38 @@ func TestATimeoutSaysSo(t *testing.T) {
 					t.Errorf("after %v: %v", took, err)
 				}
 				time.Sleep(time.Second)
+				idle(t, g)
+			})
+		})
+	}
+}
+
+// A failure at the very instant of the caller's deadline is the caller's, in
+// whatever order the timers fire: it says nothing about the dependency.
+func TestAFailureAtTheDeadlineIsTheCallers(t *testing.T) {
+	for name, call := range modes {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := guard(t, all(atOnce, func(c *kalan.Config) { c.Breaker.Mode = breaker.Disabled }))
+				for range 200 {
+					ctx, cancel := context.WithTimeout(context.Background(), 100*ms)
+					err := call(ctx, g, func(ctx context.Context) (int, error) {
+						if kalan.AttemptOf(ctx).Number > 1 {
+							<-ctx.Done()
+							return 0, ctx.Err()
+						}
+						time.Sleep(100 * ms)
+						return 0, errDown
+					})
+					if !errors.Is(err, policy.Expired) || !errors.Is(err, context.DeadlineExceeded) {
+						t.Fatal(err)
+					}
+					cancel()
+					time.Sleep(time.Second)
+				}
+				if o := g.Snapshot().Counts.Outcomes; o[policy.Failure] != 0 && name != "flight" {
+					t.Errorf("outcomes %v", o)
+				}
 				idle(t, g)
 			})
 		})
