@@ -16,6 +16,10 @@ type Ask struct {
 	Weight uint8
 	// Flow is a hash of who asks, so that tenants wait in turn.
 	Flow uint32
+	// Route is the kind of work, below stack.Routes: how long it takes is
+	// learned for each by itself, and what cannot be finished in the caller's
+	// time is refused by that.
+	Route uint8
 	// Hedge allows Hold with Leave to run the function a second time while the
 	// first has not answered, when Config.Retry.Hedge says when: the function
 	// must be safe to run twice at once, not only twice.
@@ -30,7 +34,7 @@ type Ask struct {
 
 func (a Ask) ask() stack.Ask {
 	return stack.Ask{
-		Level: a.Level, Weight: a.Weight, Flow: a.Flow, Once: a.Once,
+		Level: a.Level, Weight: a.Weight, Flow: a.Flow, Route: a.Route, Once: a.Once,
 		Unsafe: a.Unsafe, Hedge: a.Hedge && !a.Unsafe,
 	}
 }
