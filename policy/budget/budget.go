@@ -23,7 +23,9 @@ type Budget struct {
 	width time.Duration  // of a slice; 0: everything is one slice for ever
 	share uint64         // ratio, in parts of unit
 	floor int64
+	free  bool // observing: decides and counts, and refuses nothing
 
+	base  int64 // number of the slice that began at instant 0
 	seq   int64 // number of the slice that is being filled
 	ring  [slices + 1]slice
 	total slice // sums over the ring
@@ -61,13 +63,17 @@ func (m Mark) Held() bool { return m.kind != nothing }
 
 // New returns a budget; zero fields of c mean their defaults.
 func New(c Config) *Budget {
-	c = c.WithDefaults()
-	b := &Budget{share: parts(c.Ratio), floor: int64(max(c.Floor, 0))}
-	if b.next = policy.Never; c.Window > 0 {
-		b.width = max(c.Window/slices, 1)
-		b.next = policy.Instant(b.width)
-	}
+	b := &Budget{}
+	b.rule(c.WithDefaults())
+	b.start()
 	return b
+}
+
+func (b *Budget) rule(c Config) {
+	b.share, b.floor, b.free = parts(c.Ratio), int64(max(c.Floor, 0)), c.Observe
+	if b.width = 0; c.Window > 0 {
+		b.width = max(c.Window/slices, 1)
+	}
 }
 
 // parts returns the ratio in parts of unit. Ratios that Validate refuses allow
@@ -100,7 +106,9 @@ func (b *Budget) Retry(now policy.Instant) (Mark, bool) {
 	b.advance(now)
 	if !b.allows() {
 		b.denied++
-		return Mark{}, false
+		if !b.free {
+			return Mark{}, false
+		}
 	}
 	b.add(b.seq, 1, 1)
 	return Mark{b.seq, extra}, true

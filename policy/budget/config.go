@@ -24,6 +24,9 @@ type Config struct {
 	// longer bursts of retries after a healthy stretch; counting everything
 	// saves up retries for the outage, so it is for models, not for traffic.
 	Window time.Duration `yaml:"window" zero:"none"`
+	// Observe decides and counts what would be denied, and denies nothing: for
+	// seeing what a budget would do before it does.
+	Observe bool `yaml:"observe"`
 }
 
 // WithDefaults returns the configuration with its zero fields filled in.

@@ -22,13 +22,40 @@ func (b *Budget) roll(now policy.Instant) {
 	if b.width == 0 {
 		return
 	}
-	seq := int64(time.Duration(now) / b.width)
+	seq := b.base + int64(time.Duration(now)/b.width)
 	for left := min(seq-b.seq, int64(len(b.ring))); left > 0; left-- {
 		b.seq++
 		b.forget(b.current())
 	}
 	b.seq = seq
-	b.next = policy.Instant(span.Mul(b.width, seq)).Add(b.width)
+	b.start()
+}
+
+// start finds out when the next slice begins.
+func (b *Budget) start() {
+	if b.next = policy.Never; b.width > 0 {
+		b.next = policy.Instant(span.Mul(b.width, b.seq-b.base)).Add(b.width)
+	}
+}
+
+// Configure changes the configuration and keeps what was counted: what the old
+// window held is taken for as new as can be, and what is out goes on counting
+// until it ends.
+func (b *Budget) Configure(now policy.Instant, c Config) {
+	b.advance(now)
+	width := b.width
+	if b.rule(c.WithDefaults()); b.width == width {
+		return
+	}
+	kept := slice{calls: b.total.calls, extra: b.total.extra - b.total.running}
+	b.old += b.total.running
+	b.ring, b.total = [slices + 1]slice{}, kept
+	b.seq += int64(len(b.ring)) + 1 // out of reach of the marks that are out
+	if b.base = b.seq; b.width > 0 {
+		b.base -= int64(time.Duration(now) / b.width)
+	}
+	*b.current() = kept
+	b.start()
 }
 
 // forget empties the slice that has left the window. Its attempts that are
