@@ -1,0 +1,170 @@
+package kalanprom_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/adapters/kalanprom"
+	"github.com/kalan-go/kalan/policy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func guard(t testing.TB, name string, change func(*kalan.Config)) *kalan.Guard {
+	t.Helper()
+	c := kalan.Config{Name: name}
+	c.Breaker.Calls, c.Retry.Attempts = 2, 1
+	if change != nil {
+		change(&c)
+	}
+	g, err := kalan.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func broken(context.Context) (int, error) { return 0, io.ErrUnexpectedEOF }
+func fine(context.Context) (int, error)   { return 1, nil }
+
+// open has the guard's breaker opened by failures.
+func open(t *testing.T, g *kalan.Guard) {
+	t.Helper()
+	for range 10 {
+		if _, err := kalan.Do(t.Context(), g, broken); errors.Is(err, policy.Open) {
+			return
+		}
+	}
+	t.Fatal("the breaker did not open")
+}
+
+func TestCollectorShowsEveryGuard(t *testing.T) {
+	a, b := guard(t, "bridge-a", nil), guard(t, "bridge-b", nil)
+	open(t, a)
+	if _, err := kalan.Do(t.Context(), b, fine); err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(kalanprom.New(a, b))
+	shot := a.Snapshot().Counts
+	want := strings.NewReplacer("CALLS", text(shot.Calls), "STARTED", text(shot.Started), "OPEN", text(shot.Refused[policy.Open])).Replace(`
+# HELP kalan_attempts_total Attempts that were started.
+# TYPE kalan_attempts_total counter
+kalan_attempts_total{guard="bridge-a"} STARTED
+kalan_attempts_total{guard="bridge-b"} 1
+# HELP kalan_breaker_state 1 for the state that the breaker is in.
+# TYPE kalan_breaker_state gauge
+kalan_breaker_state{guard="bridge-a",state="closed"} 0
+kalan_breaker_state{guard="bridge-a",state="half-open"} 0
+kalan_breaker_state{guard="bridge-a",state="open"} 1
+kalan_breaker_state{guard="bridge-b",state="closed"} 1
+kalan_breaker_state{guard="bridge-b",state="half-open"} 0
+kalan_breaker_state{guard="bridge-b",state="open"} 0
+# HELP kalan_calls_total Calls that came to the guard.
+# TYPE kalan_calls_total counter
+kalan_calls_total{guard="bridge-a"} CALLS
+kalan_calls_total{guard="bridge-b"} 1
+# HELP kalan_outcomes_total What attempts said of the dependency.
+# TYPE kalan_outcomes_total counter
+kalan_outcomes_total{guard="bridge-a",outcome="cut"} 0
+kalan_outcomes_total{guard="bridge-a",outcome="failure"} STARTED
+kalan_outcomes_total{guard="bridge-a",outcome="ignored"} 0
+kalan_outcomes_total{guard="bridge-a",outcome="success"} 0
+kalan_outcomes_total{guard="bridge-b",outcome="cut"} 0
+kalan_outcomes_total{guard="bridge-b",outcome="failure"} 0
+kalan_outcomes_total{guard="bridge-b",outcome="ignored"} 0
+kalan_outcomes_total{guard="bridge-b",outcome="success"} 1
+`)
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want),
+		"kalan_attempts_total", "kalan_breaker_state", "kalan_calls_total", "kalan_outcomes_total"); err != nil {
+		t.Error(err)
+	}
+	if n, err := testutil.GatherAndCount(registry, "kalan_refused_total"); n != 2*(policy.Reasons-1) || err != nil {
+		t.Errorf("%d series of refusals, %v; want one for each reason and guard", n, err)
+	}
+}
+
+// The names are good Prometheus: units, suffixes, help.
+func TestNamesAreWellFormed(t *testing.T) {
+	problems, err := testutil.CollectAndLint(kalanprom.New(guard(t, "bridge-a", nil)))
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	problems, err = testutil.CollectAndLint(kalanprom.NewObserver(nil))
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+}
+
+// Guards that come later are seen, and two of one name are not silently one.
+func TestGuardsThatComeAndGo(t *testing.T) {
+	var guards []*kalan.Guard
+	c := kalanprom.NewFor("upstream", func() []*kalan.Guard { return guards })
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(c)
+	count := func() int {
+		n, err := testutil.GatherAndCount(registry, "kalan_calls_total")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count(); n != 0 {
+		t.Errorf("%d series without a guard", n)
+	}
+	guards = append(guards, guard(t, "bridge-a", nil))
+	if n := count(); n != 1 {
+		t.Errorf("%d series with one guard", n)
+	}
+	guards = append(guards, guard(t, "bridge-a", nil))
+	if _, err := registry.Gather(); err == nil {
+		t.Error("two guards of one name are one")
+	}
+}
+
+func text(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func TestObserverMakesAHistogram(t *testing.T) {
+	g := guard(t, "bridge-a", func(c *kalan.Config) { c.Trace = 4 })
+	for range 3 {
+		if _, err := kalan.Do(t.Context(), g, fine); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := kalanprom.NewObserver([]float64{1e9})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	kalan.Watch(ctx, o, g) // tells what was kept and returns
+	if n := testutil.CollectAndCount(o, "kalan_attempt_duration_seconds"); n != 4 {
+		t.Errorf("%d histograms, want one for each outcome", n)
+	}
+	problem := testutil.CollectAndCompare(o, strings.NewReader(`
+# HELP kalan_events_missed_total Decisions that were lost before they were observed; a larger Trace keeps more.
+# TYPE kalan_events_missed_total counter
+kalan_events_missed_total{guard="bridge-a"} 2
+`), "kalan_events_missed_total")
+	if problem != nil {
+		t.Error(problem)
+	}
+}
+
+// Observing is away from the calls, and costs no memory all the same.
+func TestObservingAllocatesNothing(t *testing.T) {
+	g := guard(t, "bridge-a", nil)
+	o := kalanprom.NewObserver(nil)
+	events := []policy.Event{{Kind: policy.Settled, Outcome: policy.Success, Took: time.Millisecond}, {Kind: policy.Started}}
+	o.Observe(g, events, 0)
+	if n := testing.AllocsPerRun(100, func() { o.Observe(g, events, 1) }); n != 0 {
+		t.Errorf("%v allocations an observation, want 0", n)
+	}
+}
