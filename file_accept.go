@@ -70,10 +70,14 @@ type Stage struct {
 	PerTenant Quota `yaml:"per_tenant"`
 }
 
+// DefaultConnections is how many connections may be open where the file does
+// not say.
+const DefaultConnections = 20_000
+
 // accept are the limits of a file that states none: what a connection may hold
 // is bounded all the same.
 var accept = Accept{
-	Connections: 20_000,
+	Connections: DefaultConnections,
 	RetryAfter:  span.Range{Min: 3 * time.Second, Max: 8 * time.Second},
 	Keys:        100_000,
 	Buffer:      256 << 10,

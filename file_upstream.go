@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/stack"
 )
 
@@ -21,22 +20,16 @@ type Upstream struct {
 	// Connect is the longest that a connection may take to come about; 200 ms
 	// when zero (F8). It is part of Exchange. Longer suits other continents.
 	Connect time.Duration `yaml:"connect"`
-	// Config stands before it. Exchange is 800 ms when zero (F8), and Limit is
-	// 25 at once (F17).
+	// Config stands before it. Exchange is 800 ms when zero (F8).
 	stack.Config `yaml:",inline"`
 	// Failures says what counts as the dependency's failure.
 	Failures Failures `yaml:"failures"`
 }
 
-// defaultLimit is the limit of an upstream that states none. It becomes
-// limit.Config{}, which is adaptive, when that can find its number by itself.
-var defaultLimit = limit.Fixed(25)
-
 // WithDefaults returns u with every zero field replaced by its default.
 func (u Upstream) WithDefaults() Upstream {
 	fill(&u.Connect, 200*time.Millisecond)
 	fill(&u.Exchange, 800*time.Millisecond)
-	fill(&u.Limit, defaultLimit)
 	u.Config = u.Config.WithDefaults()
 	u.Failures = u.Failures.withDefaults()
 	return u

@@ -93,7 +93,7 @@ func TestTheSmallestFileHasTheDocumentedDefaults(t *testing.T) {
 		"drain":     file.Drain == kalan.Drain{Delay: 5 * time.Second, Finish: 20 * time.Second} && file.Grace == 30*time.Second,
 		"deadline":  file.Deadline == kalan.Deadline{Header: "X-Remaining-Ms", Default: time.Second, Margin: 5 * time.Millisecond},
 		"times":     u.Connect == 200*time.Millisecond && u.Exchange == 800*time.Millisecond && u.Checkout == 50*time.Millisecond,
-		"limit":     u.Limit == limit.Fixed(25),
+		"limit":     u.Limit == limit.Config{}.WithDefaults(),
 		"room":      u.Room.Waiting == 1000 && u.Room.RetryAfter.String() == "2s-5s",
 		"breaker": u.Breaker.Window == time.Minute && u.Breaker.Calls == 20 && u.Breaker.FailureRate == .5 && u.Breaker.Slow == 400*time.Millisecond &&
 			u.Breaker.SlowRate == .5 && u.Breaker.Open == 10*time.Second && u.Breaker.Probes == 5 && u.Breaker.HalfOpen == 30*time.Second,

@@ -13,14 +13,6 @@ import (
 // worse than none. A feature that lands deletes its line. <name> is any name,
 // [] any element; a key that is written as what switches it off passes.
 var unfinished = []string{
-	"accept",
-	"tenant",
-	"priority",
-	"routes[].priority",
-	"upstreams.<name>.rate",
-	"upstreams.<name>.limit", // only `adaptive`; with it goes defaultLimit of package kalan
-	"upstreams.<name>.room.window",
-	"upstreams.<name>.room.target",
 	"upstreams.<name>.retry.hedge",
 }
 

@@ -28,7 +28,7 @@ func TestMetrics(t *testing.T) {
 		`kalan_requests_total{status="5xx",upstream="bridge"} 1`,
 		`kalan_requests_total{status="4xx",upstream="none"} 1`,
 		`kalan_request_duration_seconds_count{upstream="bridge"} 4`,
-		`kalan_refusal_duration_seconds_count{upstream="none"} 1`,
+		`kalan_refusal_duration_seconds_count{upstream="none",when="arrival"} 1`,
 		`kalan_own_duration_seconds_count{upstream="bridge"} 4`,
 		`kalan_calls_total{upstream="bridge"} 4`,
 		`kalan_attempts_total{upstream="bridge"} 4`,
@@ -37,7 +37,7 @@ func TestMetrics(t *testing.T) {
 		`kalan_refused_total{reason="open",upstream="bridge"} 0`,
 		`kalan_breaker_state{state="closed",upstream="bridge"} 1`,
 		`kalan_breaker_state{state="open",upstream="bridge"} 0`,
-		`kalan_limit_slots{upstream="bridge"} 25`,
+		`kalan_limit_slots{upstream="bridge"} 10`,
 		`kalan_slots_taken{upstream="bridge"} 0`,
 		`kalan_panics_total 0`,
 		`kalan_ready 1`,
@@ -87,7 +87,7 @@ func TestStatus(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &s); err != nil || code != 200 {
 		t.Fatalf("%d %v", code, err)
 	}
-	if b := s.Upstreams["bridge"]; s.Drain != "ready" || b.Limit != 25 || b.Counts.Calls != 1 {
+	if b := s.Upstreams["bridge"]; s.Drain != "ready" || b.Limit != 10 || b.Counts.Calls != 1 {
 		t.Errorf("%s", text)
 	}
 	if code, _ := h.probe(t, "/nothing"); code != 404 {

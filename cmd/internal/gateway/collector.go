@@ -75,6 +75,9 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRefused, descOutcome, descBreaker, descReady, descInFlight, descBusy, descQueue} {
 		out <- d
 	}
+	for _, d := range entranceDescs {
+		out <- d
+	}
 }
 
 // Collect reads everything once.
@@ -89,6 +92,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	} {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
+	c.collectEntrance(out)
 	for _, u := range c.upstreams {
 		collect(out, u.name, u.guard.Snapshot())
 	}

@@ -18,6 +18,15 @@ type conn struct {
 	scanner frame.Scanner // told by whoever reads; net/http reads one at a time
 	bad     atomic.Uint64 // number of the first request that must not be served
 	served  uint64        // requests so far; they are served one after the other
+	left    func()        // hears, once, that it is closed
+	closed  atomic.Bool
+}
+
+func (c *conn) Close() error {
+	if c.closed.CompareAndSwap(false, true) {
+		c.left()
+	}
+	return c.Conn.Close()
 }
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -46,18 +55,23 @@ func (c *conn) reset() {
 
 type connKey struct{}
 
-// A listener makes a conn of every connection.
+// A listener makes a conn of every connection that is let in.
 type listener struct {
 	net.Listener
-	trust wire.Trust
+	g *Gateway
 }
 
 func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		peer := l.g.trust.Peer(c.RemoteAddr().String())
+		if l.g.gate.Admit(c, l.g.teller.Place(peer.Addr), peer.Trusted) {
+			return &conn{Conn: c, peer: peer, left: l.g.gate.Leave}, nil
+		}
 	}
-	return &conn{Conn: c, peer: l.trust.Peer(c.RemoteAddr().String())}, nil
 }
 
 // remember puts the connection into the contexts of its requests.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
 	"github.com/kalan-go/kalan/internal/replay"
 	"github.com/kalan-go/kalan/internal/travel"
@@ -46,18 +45,21 @@ func (x *exchange) enter() *problem {
 	if p := x.keyed(); p != nil {
 		return p
 	}
+	if p := x.identify(); p != nil {
+		return p
+	}
+	if p := x.pace(); p != nil {
+		return p
+	}
 	x.place = x.target.pool.begin()
 	x.limit = callContext{x.r.Context(), x.deadline}
 	if p := x.takeBody(); p != nil {
 		return p
 	}
-	x.ask = kalan.Ask{
-		Level: x.target.level,
-		Once:  x.peer.Trusted && len(x.r.Header[travel.RetryOwner]) > 0,
-		// Of a body that still streams nobody knows whether it can be had again.
-		Unsafe: !x.repeatable || x.body != nil && !x.body.Whole(),
-		Hedge:  true, // what is not unsafe may also run twice at once, if the file asks for it
-	}
+	x.ask.Once = x.peer.Trusted && len(x.r.Header[travel.RetryOwner]) > 0
+	// Of a body that still streams nobody knows whether it can be had again.
+	x.ask.Unsafe = !x.repeatable || x.body != nil && !x.body.Whole()
+	x.ask.Hedge = true // what is not unsafe may also run twice at once, if the file asks for it
 	return nil
 }
 

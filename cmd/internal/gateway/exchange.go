@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/cmd/internal/gateway/caller"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
 	"github.com/kalan-go/kalan/internal/replay"
 	"github.com/kalan-go/kalan/policy"
@@ -26,6 +27,7 @@ type exchange struct {
 	url    *url.URL // with its dot segments resolved
 	place  uint32   // in the pool, at which the attempts begin
 
+	tenant     caller.Tenant
 	ask        kalan.Ask
 	repeatable bool         // by its method or its key
 	deadline   time.Time    // zero: none
@@ -68,7 +70,9 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if why := x.takeWorker(); why != policy.None {
-		x.refuse(x.refusal("workers", why, 0, nil))
+		p := x.refusal("workers", why, 0, nil)
+		p.waited = why != policy.Full
+		x.refuse(p)
 		return
 	}
 	x.call()
@@ -81,8 +85,11 @@ func (x *exchange) call() {
 	answer, held, err := kalan.Hold(&x.limit, x.target.guard, way, x.attempt)
 	back := x.g.now()
 	if err != nil {
-		x.waited += back - asked
-		x.refuse(x.failure(err))
+		p := x.failure(err)
+		if p.waited {
+			x.waited += back - asked
+		}
+		x.refuse(p)
 		return
 	}
 	// What the attempt spent on making its request was not spent on waiting.

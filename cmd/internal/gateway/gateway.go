@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,9 +11,11 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/cmd/internal/gateway/accept"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/route"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
 	"github.com/kalan-go/kalan/drain"
+	"github.com/kalan-go/kalan/policy/stack"
 )
 
 // A Gateway serves one configuration. Make one with New, and then call Run or
@@ -31,6 +32,7 @@ type Gateway struct {
 	upstreams []*upstream
 	workers   workers
 	metrics   *metrics
+	entrance
 
 	public, admin net.Listener
 	drain         *drain.Drain
@@ -44,16 +46,15 @@ type target struct {
 	*upstream
 	promise       time.Duration // negative: none but the caller's
 	level         uint8
-	keyed, keyDue bool // an Idempotency-Key counts; has to be there
+	route         uint8         // among those of the upstream
+	stage         *accept.Stage // nil: none
+	keyed, keyDue bool          // an Idempotency-Key counts; has to be there
 }
 
 // New returns a gateway for the file, with its listeners open and nothing
 // served yet. An upstream that cannot be reached is no error.
 func New(file kalan.File, log *slog.Logger) (*Gateway, error) {
 	if err := file.Validate().Err(); err != nil {
-		return nil, err
-	}
-	if err := unsupported(file); err != nil {
 		return nil, err
 	}
 	g := &Gateway{file: file.WithDefaults(), log: log, epoch: time.Now(), verbose: log.Enabled(context.Background(), slog.LevelDebug)}
@@ -67,6 +68,7 @@ func New(file kalan.File, log *slog.Logger) (*Gateway, error) {
 		g.trust = append(g.trust, network.Prefix)
 	}
 	g.workers.cap(g.file.Workers)
+	g.enclose()
 	if err := g.connect(); err != nil {
 		return nil, err
 	}
@@ -83,20 +85,6 @@ func New(file kalan.File, log *slog.Logger) (*Gateway, error) {
 	return g, nil
 }
 
-// unsupported refuses what the file asks for and this gateway does not do:
-// a protection that is ignored is worse than none.
-func unsupported(file kalan.File) error {
-	var later []error
-	refuse := func(asked bool, block string) {
-		if asked {
-			later = append(later, fmt.Errorf("%s: comes with a later version and would do nothing; remove the block", block))
-		}
-	}
-	refuse(file.Tenant != nil, "tenant")
-	refuse(file.Priority != nil, "priority")
-	return errors.Join(later...)
-}
-
 // connect makes the upstreams and the routes to them.
 func (g *Gateway) connect() error {
 	byName := make(map[string]*upstream)
@@ -109,30 +97,24 @@ func (g *Gateway) connect() error {
 		byName[c.Name] = u
 	}
 	patterns := make([]route.Pattern, len(g.file.Routes))
+	routes := make(map[string]uint8) // so far, of each upstream
 	for i, r := range g.file.Routes {
 		patterns[i] = route.Pattern(r.Match)
+		level, _ := g.file.LevelOf(r.Priority)
 		g.targets = append(g.targets, target{
 			upstream: byName[r.Upstream],
 			promise:  r.Promise,
-			level:    level(r.Priority),
+			level:    level,
+			route:    routes[r.Upstream],
+			stage:    g.stage(r.Stage),
 			keyed:    r.IdempotencyKey != "",
 			keyDue:   r.IdempotencyKey == "required",
 		})
+		routes[r.Upstream] = min(routes[r.Upstream]+1, stack.Routes-1)
 	}
 	var err error
 	g.routes, err = route.New(patterns)
 	return err
-}
-
-// level is the guard's number for a route's priority.
-func level(name string) uint8 {
-	switch name {
-	case "critical":
-		return 0
-	case "bulk":
-		return 2
-	}
-	return 1
 }
 
 func (g *Gateway) listen() (err error) {
@@ -164,6 +146,7 @@ func (g *Gateway) Close() {
 			l.Close()
 		}
 	}
+	g.gate.Wait()
 	for _, u := range g.upstreams {
 		u.transport.CloseIdleConnections()
 	}

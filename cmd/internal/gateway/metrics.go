@@ -23,13 +23,15 @@ type metrics struct {
 type meters struct {
 	classes [6]prometheus.Counter // by the first digit of the status; 0 for a client that left
 	took    prometheus.Observer
-	refused prometheus.Observer
+	arrival prometheus.Observer // of refusals for which nobody had to wait
+	refused prometheus.Observer // of all others
 	own     prometheus.Observer
 }
 
 // The buckets are seconds. The gateway's own time is counted in microseconds.
 var (
 	durations = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}
+	refusals  = []float64{25e-6, 50e-6, 100e-6, 250e-6, 500e-6, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 10}
 	overheads = []float64{25e-6, 50e-6, 100e-6, 250e-6, 500e-6, .001, .0025, .005, .01, .05, .25, 1}
 )
 
@@ -44,11 +46,11 @@ func newMetrics(g *Gateway) *metrics {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "kalan_requests_total", Help: "Requests, by upstream and class of the status that the client got; 499 when it left before.",
 	}, []string{"upstream", "status"})
-	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"upstream"})
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{"upstream"}, labels...))
 	}
 	took := histogram("kalan_request_duration_seconds", "Time from the request's head to the answer's last byte.", durations)
-	refused := histogram("kalan_refusal_duration_seconds", "Time from the request's head to the gateway's own answer.", durations)
+	refused := histogram("kalan_refusal_duration_seconds", "Time that a refusal took: on arrival, or after a wait for a slot, an attempt or the client.", refusals, "when")
 	own := histogram("kalan_own_duration_seconds", "Time that the gateway itself took: not spent on waiting for the upstream, a slot or the client.", overheads)
 	m.registry.MustRegister(m.panics, requests, took, refused, own, collector{g},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -56,7 +58,8 @@ func newMetrics(g *Gateway) *metrics {
 		for i, class := range statusClasses {
 			h.classes[i] = requests.WithLabelValues(upstream, class)
 		}
-		h.took, h.refused, h.own = took.WithLabelValues(upstream), refused.WithLabelValues(upstream), own.WithLabelValues(upstream)
+		h.took, h.own = took.WithLabelValues(upstream), own.WithLabelValues(upstream)
+		h.arrival, h.refused = refused.WithLabelValues(upstream, "arrival"), refused.WithLabelValues(upstream, "waited")
 		return h
 	}
 	m.unrouted = handles("none")
@@ -72,10 +75,13 @@ func (m *meters) count(r *record, took, own time.Duration) {
 		class = 0
 	}
 	m.classes[class].Inc()
-	if r.outcome == "refused" && r.why != policy.Gone {
-		m.refused.Observe(took.Seconds())
-	} else {
+	switch {
+	case r.outcome != "refused" || r.why == policy.Gone:
 		m.took.Observe(took.Seconds())
+	case r.waited:
+		m.refused.Observe(took.Seconds())
+	default: // what was spent on reading a small body was the client's
+		m.arrival.Observe(max(own, 0).Seconds())
 	}
 	m.own.Observe(max(own, 0).Seconds())
 }

@@ -17,11 +17,12 @@ type record struct {
 	why     policy.Reason
 	cause   error
 	bytes   int64
+	waited  bool // before it was refused
 }
 
 func (r *record) refused(p *problem) {
 	r.status, r.why, r.cause = p.Status, p.why, p.cause
-	r.outcome = "refused"
+	r.outcome, r.waited = "refused", p.waited
 }
 
 // mend deals with a panic in the handler: the client gets 500 if nothing was

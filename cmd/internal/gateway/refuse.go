@@ -15,10 +15,11 @@ import (
 type problem struct {
 	refusal.Problem
 
-	why   policy.Reason
-	allow string
-	close bool
-	cause error // for the log: callers need not know our addresses
+	why    policy.Reason
+	allow  string
+	close  bool
+	waited bool  // the caller had to wait for it
+	cause  error // for the log: callers need not know our addresses
 }
 
 // wrong says that the request cannot be served as it is.
@@ -44,7 +45,9 @@ func (x *exchange) failure(err error) *problem {
 	case x.senseless():
 		return x.unread()
 	case errors.As(err, &rejected) && !x.unfit(rejected):
-		return x.refusal(rejected.Guard, rejected.Reason, rejected.RetryAfter, rejected.Cause)
+		p := x.refusal(rejected.Guard, rejected.Reason, rejected.RetryAfter, rejected.Cause)
+		p.waited = rejected.Waited
+		return p
 	case rejected != nil:
 		err = rejected.Cause
 	}
@@ -52,7 +55,8 @@ func (x *exchange) failure(err error) *problem {
 }
 
 // lastError turns the last attempt's own error into an answer.
-func (x *exchange) lastError(err error) *problem {
+func (x *exchange) lastError(err error) (p *problem) {
+	defer func() { p.waited = true }()
 	if errors.Is(err, travel.ErrTooLate) {
 		return x.refusal(x.target.name, policy.Expired, 0, err)
 	}
@@ -63,7 +67,7 @@ func (x *exchange) lastError(err error) *problem {
 	case "connect":
 		detail = "the upstream could not be reached"
 	}
-	p := wrong(http.StatusBadGateway, detail)
+	p = wrong(http.StatusBadGateway, detail)
 	p.Guard, p.cause = x.target.name, err
 	return p
 }

@@ -170,21 +170,6 @@ func TestAPanicIsAnswered(t *testing.T) {
 	}
 }
 
-func TestLaterBlocksAreRefusedByName(t *testing.T) {
-	file := fileFor("http://127.0.0.1:1")
-	file.Accept, file.Tenant, file.Priority = &kalan.Accept{}, &kalan.Tenant{}, &kalan.Priority{}
-	_, err := New(file, logTo(&journal{}))
-	for _, block := range []string{"accept", "tenant", "priority"} {
-		if err == nil || !strings.Contains(err.Error(), block+": comes with a later version") {
-			t.Errorf("%s: %v", block, err)
-		}
-	}
-	_, err = New(kalan.File{}, logTo(&journal{}))
-	if err == nil || !strings.Contains(err.Error(), "upstreams") {
-		t.Errorf("an empty file: %v", err)
-	}
-}
-
 func TestTheProtocolsToComeAreRefused(t *testing.T) {
 	h := open(t, fileFor(backend(t, answers("ok"))))
 	for _, text := range []string{"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"} {
@@ -195,5 +180,11 @@ func TestTheProtocolsToComeAreRefused(t *testing.T) {
 	}
 	if got, _ := h.raw(t, "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 400 ") {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestAnEmptyFileIsRefused(t *testing.T) {
+	if _, err := New(kalan.File{}, logTo(&journal{})); err == nil || !strings.Contains(err.Error(), "upstreams") {
+		t.Errorf("an empty file: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func (g *Gateway) run(ctx context.Context, signals <-chan os.Signal) int {
 	stop := make(chan struct{})
 	defer close(stop)
 	failed := make(chan error, 2)
-	running.Go(func() { failed <- public.Serve(listener{g.public, g.trust}) })
+	running.Go(func() { failed <- public.Serve(listener{g.public, g}) })
 	running.Go(func() { failed <- admin.Serve(g.admin) })
 	running.Go(func() { g.tell(stop) })
 	defer admin.Close()

@@ -83,7 +83,7 @@ func TestSharedWorkersRunDry(t *testing.T) {
 					}
 				})
 			}
-			until(t, "the sick one has what it can get", func() bool { return h.upstreams[0].guard.Snapshot().InFlight >= 25 })
+			until(t, "the sick one has what it can get", func() bool { return h.upstreams[0].guard.Snapshot().InFlight >= 10 }) // as the limit begins
 			if defences == kalan.DefencesOff {
 				callers.Wait()
 				if n := len(h.workers.busy); n != 60 {

@@ -25,6 +25,8 @@ func (t Trust) holds(addr netip.Addr) bool {
 type Peer struct {
 	// Trusted says that the peer's word about others is believed.
 	Trusted bool
+	// Addr is its address; the zero Addr when it cannot be read.
+	Addr    netip.Addr
 	address []string // for X-Forwarded-For
 }
 
@@ -36,7 +38,7 @@ func (t Trust) Peer(remote string) *Peer {
 		return &Peer{address: []string{"unknown"}} // RFC 7239, 6.2
 	}
 	addr := endpoint.Addr().Unmap().WithZone("")
-	return &Peer{Trusted: t.holds(addr), address: []string{addr.String()}}
+	return &Peer{Trusted: t.holds(addr), Addr: addr, address: []string{addr.String()}}
 }
 
 var (
