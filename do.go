@@ -94,6 +94,9 @@ func (g *Guard) answer(ctx context.Context, c *call, last error) error {
 			last = context.Cause(ctx)
 		}
 	}
+	if left, ok := last.(*Rejection); ok && left.Guard == g.name && left.Reason == why && left.Cause == nil {
+		last = nil // it says no more than what it would be the cause of
+	}
 	r := &Rejection{Guard: g.name, Reason: why, Waited: c.slept, Cause: last}
 	if at := c.RetryAt(); at > 0 && at != policy.Never {
 		r.RetryAfter = max(at.Sub(g.now()), 0)

@@ -76,6 +76,9 @@ func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Conte
 			}
 		default:
 			var zero T
+			if tr.call.TimedOut() { // also by a reading of the clock later than ours
+				tr.leaveOverdue(g.now())
+			}
 			return zero, Held{}, g.answer(ctx, &tr.call, tr.last)
 		}
 	}
@@ -148,6 +151,7 @@ func (tr *trip[T]) land(ctx context.Context, l landing[T]) (held Held, s stack.S
 	switch counts := g.judge(&tr.call, l.ticket, r); {
 	case !counts: // its time was up before it landed
 		settled = true
+		tr.ranOut(l.flight)
 		go tr.bury(l)
 		return held, g.again(ctx, &tr.call)
 	case l.err != nil:
@@ -204,9 +208,19 @@ func (tr *trip[T]) leaveAll() {
 func (tr *trip[T]) leaveOverdue(now policy.Instant) {
 	for i := len(tr.out) - 1; i >= 0 && i < len(tr.out); i-- {
 		if f := tr.out[i]; now >= f.until {
+			tr.ranOut(f)
 			tr.takeOff(f)
 			tr.leave(f)
 		}
+	}
+}
+
+// ranOut keeps as the last error what an attempt leaves whose own limit has
+// passed: it will say nothing itself, and whatever ends the call after it has to
+// name a cause.
+func (tr *trip[T]) ranOut(f *flight) {
+	if f.until < tr.call.Ask.Deadline {
+		tr.last = &Rejection{Guard: tr.g.name, Reason: policy.Timeout}
 	}
 }
 

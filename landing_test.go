@@ -2,6 +2,7 @@ package kalan
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,9 @@ func TestALandingThatTheMachineHasJudged(t *testing.T) {
 		synctest.Wait()
 		if held != (Held{}) || next.Kind != stack.Wait || tr.call.Attempts() != 1 {
 			t.Errorf("held %v, next %+v, attempts %d; want a retry to wait for", held, next, tr.call.Attempts())
+		}
+		if !errors.Is(tr.last, policy.Timeout) {
+			t.Errorf("left %v as the cause of what follows", tr.last)
 		}
 		if s := g.Snapshot(); discarded != 7 || s.InFlight != 0 || s.Counts.Outcomes[policy.Failure] != 1 {
 			t.Errorf("discarded %d, %d in flight, outcomes %v", discarded, s.InFlight, s.Counts.Outcomes)

@@ -32,7 +32,9 @@ type Rejection struct {
 	// Waited says that the call had waited, for a slot or for an attempt, before
 	// it was refused. One that had not was refused on arrival.
 	Waited bool
-	// Cause is the error of the last attempt that was made; nil when none was.
+	// Cause is the error of the last attempt that was made: what the function
+	// returned, or a Rejection for policy.Timeout when it was left at its limit.
+	// nil when none was made, or when there is nothing to add to Reason.
 	Cause error
 }
 
