@@ -200,8 +200,8 @@ func TestOpenConnectionsAreBounded(t *testing.T) {
 	for _, c := range held {
 		c.Close()
 	}
-	for h.Snapshot().Open > 0 {
-		<-time.After(time.Millisecond)
+	for look := time.NewTicker(time.Millisecond); h.Snapshot().Open > 0; <-look.C {
+		t.Logf("%d are open", h.Snapshot().Open)
 	}
 	if answer, _, err := ask(server); err != nil || answer.StatusCode != 200 {
 		t.Errorf("after they have left: %v %v", answer, err)
