@@ -33,7 +33,7 @@ func (o *own) inLow(t Token, inFlight int) {
 	if o.round.calls > 0 && inFlight-1 <= int(o.aim) {
 		o.drained()
 	}
-	if o.phase != low || !t.cohort || t.epoch != o.epoch {
+	if o.phase != low || t.holds != inACohort || t.epoch != o.epoch {
 		return
 	}
 	o.spread = o.alone.spread()
@@ -45,7 +45,7 @@ func (o *own) inLow(t Token, inFlight int) {
 // leave takes a call out of the cohort that has no answer, or was lost. When
 // all are lost, the dependency does not answer any more.
 func (o *own) leave(t Token, lost bool) {
-	if o.phase != low || !t.cohort || t.epoch != o.epoch {
+	if o.phase != low || t.holds != inACohort || t.epoch != o.epoch {
 		return
 	}
 	o.cohort--

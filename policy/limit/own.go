@@ -167,7 +167,7 @@ func (o *own) learn(t Token, took time.Duration, s *Sample) {
 	n := float64(t.n)
 	switch {
 	case o.phase == low:
-		if t.cohort {
+		if t.holds == inACohort {
 			o.alone.add(took, t.n, s)
 		}
 	case n <= o.quiet():
