@@ -16,8 +16,6 @@ package openloop
 
 import (
 	"context"
-	"iter"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -49,28 +47,11 @@ func (o Outcome) String() string {
 	return [Outcomes]string{"in time", "late", "failed", "refused", "unsent"}[o]
 }
 
-// A Load says what arrives when. The same Load gives the same arrivals.
-type Load struct {
-	// Rate is how many arrive a second. 0 means none, and so does nonsense.
-	Rate float64
-	// For is how long they arrive.
-	For time.Duration
-	// Patience is how long a caller waits, drawn evenly from the range. The
-	// zero value means one second.
-	Patience span.Range
-	// Poisson spaces the arrivals at random, as independent callers do. False
-	// spaces them evenly.
-	Poisson bool
-	// Seed chooses the random numbers.
-	Seed uint64
-	// Flying is the largest number of unanswered requests. 0 means 10,000.
-	// Raising it costs memory, and hides less of a long stall.
-	Flying int
-}
-
-// A Shot is one arrival: when it is due, and until when its caller waits.
+// A Shot is one arrival: when it is due, and until when its caller waits. One
+// that is sent again is due again.
 type Shot struct {
 	Number       int
+	Kind         int // in the mix
 	At, Deadline time.Time
 }
 
@@ -84,32 +65,11 @@ type Result struct {
 	// Lag is how far behind its schedule the shot was sent: the generator's own
 	// share of Took, and a sign that the machine is too busy to judge others.
 	Lag time.Duration
-}
-
-// Arrivals returns the schedule: the offset of each arrival from the start and
-// how long its caller waits.
-func (l Load) Arrivals() iter.Seq2[time.Duration, time.Duration] {
-	patience := l.Patience
-	if patience.IsZero() {
-		patience = span.Range{Min: time.Second, Max: time.Second}
-	}
-	return func(yield func(at, patience time.Duration) bool) {
-		if !(l.Rate > 0) || math.IsInf(l.Rate, 1) {
-			return
-		}
-		draw := rand.New(rand.NewPCG(l.Seed, 0))
-		gap := span.Scale(time.Second, 1/l.Rate)
-		for n, at := 0, time.Duration(0); ; n++ {
-			if l.Poisson {
-				at = span.Add(at, span.Scale(gap, draw.ExpFloat64()))
-			} else {
-				at = span.Scale(time.Second, float64(n)/l.Rate)
-			}
-			if at >= l.For || !yield(at, patience.Pick(draw.Float64())) {
-				return
-			}
-		}
-	}
+	// Again says that it will be sent once more: it is not its caller's last
+	// word.
+	Again bool
+	// First is when its caller first came.
+	First time.Time
 }
 
 // Run sends every arrival at its instant and returns when the last one is
@@ -118,25 +78,19 @@ func (l Load) Arrivals() iter.Seq2[time.Duration, time.Duration] {
 // hear is told every result, one at a time. When ctx ends, what has not been
 // sent is unsent, and what is unanswered is cut.
 func (l Load) Run(ctx context.Context, send func(context.Context, Shot) Outcome, hear func(Result)) {
-	g := generator{send: send, hear: hear, slots: make(chan struct{}, l.flying())}
+	g := generator{load: l, send: send, hear: hear, slots: make(chan struct{}, l.flying())}
 	start, n := time.Now(), 0
-	for at, patience := range l.Arrivals() {
-		due := start.Add(at)
-		g.one(ctx, Shot{Number: n, At: due, Deadline: due.Add(patience)})
+	for a := range l.Arrivals() {
+		due := start.Add(a.At)
+		g.one(ctx, Shot{Number: n, Kind: a.Kind, At: due, Deadline: due.Add(a.Patience)})
 		n++
 	}
 	g.flights.Wait()
 }
 
-func (l Load) flying() int {
-	if l.Flying <= 0 {
-		return 10_000
-	}
-	return l.Flying
-}
-
 // A generator is one run of a load.
 type generator struct {
+	load    Load
 	send    func(context.Context, Shot) Outcome
 	hear    func(Result)
 	slots   chan struct{}
@@ -147,7 +101,7 @@ type generator struct {
 // one waits until the shot is due and sends it.
 func (g *generator) one(ctx context.Context, shot Shot) {
 	if !sleepUntil(ctx, shot.At) {
-		g.tell(Result{Shot: shot, Outcome: Unsent})
+		g.tell(Result{Shot: shot, Outcome: Unsent, First: shot.At})
 		return
 	}
 	select {
@@ -157,11 +111,37 @@ func (g *generator) one(ctx context.Context, shot Shot) {
 			g.fly(ctx, shot)
 		})
 	default:
-		g.tell(Result{Shot: shot, Outcome: Unsent})
+		g.tell(Result{Shot: shot, Outcome: Unsent, First: shot.At})
 	}
 }
 
+// fly sends a shot, and again as long as its caller does.
 func (g *generator) fly(ctx context.Context, shot Shot) {
+	first, patience := shot.At, shot.Deadline.Sub(shot.At)
+	for n := 0; ; n++ {
+		r := g.try(ctx, shot)
+		r.First, r.Again = first, r.Outcome != InTime && n < g.load.Retries
+		if r.Again {
+			shot.At = time.Now().Add(g.pause(n))
+			shot.Deadline = shot.At.Add(patience)
+		}
+		g.tell(r)
+		if !r.Again {
+			return
+		}
+		if !sleepUntil(ctx, shot.At) {
+			g.tell(Result{Shot: shot, Outcome: Unsent, First: first})
+			return
+		}
+	}
+}
+
+// pause draws the pause before the nth time that a caller asks again.
+func (g *generator) pause(n int) time.Duration {
+	return span.Scale(span.Mul(g.load.Pause, 1<<min(n, 20)), rand.Float64())
+}
+
+func (g *generator) try(ctx context.Context, shot Shot) Result {
 	lag := time.Since(shot.At)
 	ctx, cancel := context.WithDeadline(ctx, shot.Deadline)
 	defer cancel()
@@ -170,7 +150,7 @@ func (g *generator) fly(ctx context.Context, shot Shot) {
 	if outcome == InTime && now.After(shot.Deadline) {
 		outcome = Late
 	}
-	g.tell(Result{Shot: shot, Outcome: outcome, Took: now.Sub(shot.At), Lag: lag})
+	return Result{Shot: shot, Outcome: outcome, Took: now.Sub(shot.At), Lag: lag}
 }
 
 func (g *generator) tell(r Result) {

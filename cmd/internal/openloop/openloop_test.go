@@ -120,10 +120,10 @@ func TestTheSameLoadArrivesTheSameWay(t *testing.T) {
 		t.Errorf("%d arrivals in 20 s at 50 a second", n)
 	}
 	for i, a := range first {
-		if a.patience < 800*time.Millisecond || a.patience >= time.Second {
-			t.Errorf("arrival %d waits %v", i, a.patience)
+		if a.Patience < 800*time.Millisecond || a.Patience >= time.Second {
+			t.Errorf("arrival %d waits %v", i, a.Patience)
 		}
-		if i > 0 && a.at < first[i-1].at {
+		if i > 0 && a.At < first[i-1].At {
 			t.Errorf("arrival %d comes before the one before it", i)
 		}
 	}
@@ -137,14 +137,58 @@ func TestNothingArrivesAtNoRate(t *testing.T) {
 	}
 }
 
-type arrival struct{ at, patience time.Duration }
+func schedule(l Load) []Arrival { return slices.Collect(l.Arrivals()) }
 
-func schedule(l Load) []arrival {
-	var all []arrival
-	for at, patience := range l.Arrivals() {
-		all = append(all, arrival{at, patience})
+func TestAMixIsDrawnByItsShares(t *testing.T) {
+	load := Load{Rate: 1000, For: 10 * time.Second, Mix: []Kind{{Share: 9}, {Share: 1, Patience: 80 * time.Millisecond}}}
+	rare := 0
+	for a := range load.Arrivals() {
+		rare += a.Kind
+		if want := []time.Duration{time.Second, 80 * time.Millisecond}[a.Kind]; a.Patience != want {
+			t.Fatalf("kind %d waits %v", a.Kind, a.Patience)
+		}
 	}
-	return all
+	if rare < 900 || rare > 1100 {
+		t.Errorf("%d of 10000 are of the tenth", rare)
+	}
+}
+
+// A caller asks again until it is answered, each time with a deadline of its
+// own, and what it says last is what became of it.
+func TestCallersAskAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []Result
+		asked := 0
+		send := func(_ context.Context, s Shot) Outcome {
+			if asked++; asked < 3 {
+				return Refused
+			}
+			return InTime
+		}
+		start := time.Now()
+		Load{Rate: 1, For: time.Second, Retries: 5, Pause: 100 * time.Millisecond}.Run(t.Context(), send, func(r Result) { got = append(got, r) })
+		if len(got) != 3 || !got[0].Again || !got[1].Again || got[2].Again || got[2].Outcome != InTime {
+			t.Fatalf("%+v", got)
+		}
+		for n, r := range got {
+			if !r.First.Equal(start) || r.Shot.Deadline.Sub(r.Shot.At) != time.Second {
+				t.Errorf("the %d.: %+v", n+1, r)
+			}
+		}
+		if late := got[2].Shot.At.Sub(start); late > 300*time.Millisecond {
+			t.Errorf("the third is sent after %v", late)
+		}
+	})
+}
+
+func TestCallersGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tally Tally
+		Load{Rate: 10, For: time.Second, Retries: 2}.Run(t.Context(), func(context.Context, Shot) Outcome { return Failed }, tally.Hear)
+		if tally.Count(Failed) != 30 {
+			t.Errorf("%d times, want 10 callers three times", tally.Count(Failed))
+		}
+	})
 }
 
 func TestAnEmptyTallyAnswersZero(t *testing.T) {
