@@ -56,7 +56,7 @@ func chaos(t *testing.T, seed uint64) {
 		_, _ = kalan.Do(context.Background(), g, nothing)
 	}
 	state(t, g, breaker.Closed)
-	full(t, g, capacity)
+	admitsExactly(t, g, capacity)
 }
 
 // visit makes one call of some kind.

@@ -15,101 +15,104 @@ import (
 	"github.com/kalan-go/kalan/policy/breaker"
 )
 
-// both runs a test inline and in flight mode.
-func both(t *testing.T, test func(t *testing.T, leave bool)) {
-	for _, leave := range []bool{false, true} {
-		t.Run(fmt.Sprintf("leave %v", leave), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, leave) })
-		})
-	}
-}
+// both are the ways to hold: inline, and in flight mode.
+var both = []kalan.Way[int]{{}, {Leave: true}}
 
 // A held slot is taken until Release, which is said once: a second time, also
 // from a copy, also after the slot has gone to somebody else, changes nothing.
 func TestReleaseOnceAndForAll(t *testing.T) {
-	both(t, func(t *testing.T, leave bool) {
-		g := guard(t, all(slots(1), noWait))
-		_, held, err := kalan.Hold(t.Context(), g, kalan.Way[int]{Leave: leave}, nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := kalan.Do(t.Context(), g, nothing); !errors.Is(err, policy.Full) {
-			t.Errorf("beside a held body: %v", err)
-		}
-		duplicate := held
-		held.Release(policy.Success)
-		duplicate.Release(policy.Failure)
-		_, next, err := kalan.Hold(t.Context(), g, kalan.Way[int]{Leave: leave}, nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		together(8, func(int) { held.Release(policy.Failure); duplicate.Release(policy.Failure) })
-		if s := g.Snapshot(); s.InFlight != 1 || s.Counts.Outcomes != [4]uint64{policy.Success: 1} {
-			t.Errorf("%d in flight, outcomes %v", s.InFlight, s.Counts.Outcomes)
-		}
-		next.Release(policy.Success)
-		kalan.Held{}.Release(policy.Failure)
-		idle(t, g)
-	})
+	for _, way := range both {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("leave: %v", way.Leave)
+			g := guard(t, all(slots(1), noWait))
+			_, held, err := kalan.Hold(t.Context(), g, way, nothing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := kalan.Do(t.Context(), g, nothing); !errors.Is(err, policy.Full) {
+				t.Errorf("beside a held body: %v", err)
+			}
+			duplicate := held
+			held.Release(policy.Success)
+			duplicate.Release(policy.Failure)
+			_, next, err := kalan.Hold(t.Context(), g, way, nothing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			together(8, func(int) { held.Release(policy.Failure); duplicate.Release(policy.Failure) })
+			if s := g.Snapshot(); s.InFlight != 1 || s.Counts.Outcomes != [4]uint64{policy.Success: 1} {
+				t.Errorf("%d in flight, outcomes %v", s.InFlight, s.Counts.Outcomes)
+			}
+			next.Release(policy.Success)
+			kalan.Held{}.Release(policy.Failure)
+			idle(t, g)
+		})
+	}
 }
 
 // The body's end has an outcome of its own: a success counts at the last byte,
 // and one that broke is a failure.
 func TestTheBodysEndIsWhatCounts(t *testing.T) {
-	both(t, func(t *testing.T, leave bool) {
-		g := guard(t, nil)
-		for _, end := range []policy.Outcome{policy.Success, policy.Failure, policy.Cut, policy.Ignored} {
-			before := g.Snapshot().Counts.Outcomes
-			_, held, err := kalan.Hold(t.Context(), g, kalan.Way[int]{Leave: leave}, nothing)
-			if err != nil {
-				t.Fatal(err)
+	for _, way := range both {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("leave: %v", way.Leave)
+			g := guard(t, nil)
+			for _, end := range []policy.Outcome{policy.Success, policy.Failure, policy.Cut, policy.Ignored} {
+				before := g.Snapshot().Counts.Outcomes
+				_, held, err := kalan.Hold(t.Context(), g, way, nothing)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(ms)
+				if now := g.Snapshot().Counts.Outcomes; now != before {
+					t.Errorf("an answer that is still being read counts: %v", now)
+				}
+				held.Release(end)
+				before[end]++
+				if now := g.Snapshot().Counts.Outcomes; now != before {
+					t.Errorf("released with %v: %v", end, now)
+				}
 			}
-			time.Sleep(ms)
-			if now := g.Snapshot().Counts.Outcomes; now != before {
-				t.Errorf("an answer that is still being read counts: %v", now)
-			}
-			held.Release(end)
-			before[end]++
-			if now := g.Snapshot().Counts.Outcomes; now != before {
-				t.Errorf("released with %v: %v", end, now)
-			}
-		}
-		idle(t, g)
-	})
+			idle(t, g)
+		})
+	}
 }
 
 // The context of an answer lives until it is released, and no longer than the
 // attempt may: until then the body can be read.
 func TestTheContextLivesUntilRelease(t *testing.T) {
-	both(t, func(t *testing.T, leave bool) {
-		g := guard(t, nil)
-		var body context.Context
-		hold := func() kalan.Held {
-			_, held, err := kalan.Hold(t.Context(), g, kalan.Way[int]{Leave: leave},
-				func(ctx context.Context) (int, error) { body = ctx; return 0, nil })
-			if err != nil {
-				t.Fatal(err)
+	for _, way := range both {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("leave: %v", way.Leave)
+			g := guard(t, nil)
+			var body context.Context
+			hold := func() kalan.Held {
+				_, held, err := kalan.Hold(t.Context(), g, way,
+					func(ctx context.Context) (int, error) { body = ctx; return 0, nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				return held
 			}
-			return held
-		}
-		held := hold()
-		time.Sleep(700 * ms)
-		if body.Err() != nil {
-			t.Errorf("after 700 ms of 800: %v", body.Err())
-		}
-		held.Release(policy.Success)
-		if <-body.Done(); !errors.Is(body.Err(), context.Canceled) {
-			t.Errorf("after Release: %v", body.Err())
-		}
-		start := time.Now()
-		held = hold()
-		<-body.Done()
-		if took := time.Since(start); took < 800*ms || took > 1600*ms || !errors.Is(body.Err(), context.DeadlineExceeded) {
-			t.Errorf("a body that is never read to its end lives %v: %v", took, body.Err())
-		}
-		held.Release(policy.Failure)
-		idle(t, g)
-	})
+			held := hold()
+			time.Sleep(700 * ms)
+			if body.Err() != nil {
+				t.Errorf("after 700 ms of 800: %v", body.Err())
+			}
+			held.Release(policy.Success)
+			if <-body.Done(); !errors.Is(body.Err(), context.Canceled) {
+				t.Errorf("after Release: %v", body.Err())
+			}
+			start := time.Now()
+			held = hold()
+			<-body.Done()
+			if took := time.Since(start); took < 800*ms || took > 1600*ms || !errors.Is(body.Err(), context.DeadlineExceeded) {
+				t.Errorf("a body that is never read to its end lives %v: %v", took, body.Err())
+			}
+			held.Release(policy.Failure)
+			idle(t, g)
+		})
+	}
 }
 
 // answers plays one answer after the other, and keeps what is discarded.
@@ -148,39 +151,45 @@ func (a *answers) way(leave bool) kalan.Way[int] {
 // A value that is followed by another attempt is given back; the last one is the
 // answer, whatever it is.
 func TestValuesThatNobodyGetsAreDiscarded(t *testing.T) {
-	both(t, func(t *testing.T, leave bool) {
-		for _, test := range []struct {
-			give, discarded []int
-			want            int
-		}{
-			{[]int{200}, nil, 200},
-			{[]int{503, 200}, []int{503}, 200},
-			{[]int{503, 502}, []int{503}, 502},
-		} {
-			g := guard(t, nil)
-			a := answers{give: test.give}
-			got, held, err := kalan.Hold(t.Context(), g, a.way(leave), a.next)
-			if got != test.want || err != nil || !slices.Equal(a.discarded, test.discarded) {
-				t.Errorf("%v: got %d, %v, discarded %v", test.give, got, err, a.discarded)
+	for _, way := range both {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("leave: %v", way.Leave)
+			for _, test := range []struct {
+				give, discarded []int
+				want            int
+			}{
+				{[]int{200}, nil, 200},
+				{[]int{503, 200}, []int{503}, 200},
+				{[]int{503, 502}, []int{503}, 502},
+			} {
+				g := guard(t, nil)
+				a := answers{give: test.give}
+				got, held, err := kalan.Hold(t.Context(), g, a.way(way.Leave), a.next)
+				if got != test.want || err != nil || !slices.Equal(a.discarded, test.discarded) {
+					t.Errorf("%v: got %d, %v, discarded %v", test.give, got, err, a.discarded)
+				}
+				held.Release(policy.Success)
+				idle(t, g)
 			}
-			held.Release(policy.Success)
-			idle(t, g)
-		}
-	})
+		})
+	}
 }
 
 // What a discarded answer was is the cause of the refusal that follows it.
 func TestADiscardedAnswerIsTheCause(t *testing.T) {
-	both(t, func(t *testing.T, leave bool) {
-		g := guard(t, tripsAt(1, 10*time.Second, 1)) // opens at the first
-		a := answers{give: []int{503}}
-		_, _, err := kalan.Hold(t.Context(), g, a.way(leave), a.next)
-		var r *kalan.Rejection
-		if !errors.As(err, &r) || r.Reason != policy.Open || r.Cause == nil || r.Cause.Error() != "status 503" {
-			t.Errorf("%v", err)
-		}
-		idle(t, g)
-	})
+	for _, way := range both {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("leave: %v", way.Leave)
+			g := guard(t, tripsAt(1, 10*time.Second, 1)) // opens at the first
+			a := answers{give: []int{503}}
+			_, _, err := kalan.Hold(t.Context(), g, a.way(way.Leave), a.next)
+			var r *kalan.Rejection
+			if !errors.As(err, &r) || r.Reason != policy.Open || r.Cause == nil || r.Cause.Error() != "status 503" {
+				t.Errorf("%v", err)
+			}
+			idle(t, g)
+		})
+	}
 }
 
 // An answer that comes when its caller has left is given back, and its slot
@@ -217,25 +226,28 @@ func TestALateAnswerIsDiscarded(t *testing.T) {
 
 // Callers with tight deadlines that read a drip do not hide it.
 func TestATightReaderSeesADrip(t *testing.T) {
-	both(t, func(t *testing.T, leave bool) {
-		g := guard(t, all(once, func(c *kalan.Config) { c.Exchange = 800 * ms }))
-		start := time.Now()
-		for g.Snapshot().Breaker.State == breaker.Closed && time.Since(start) < 10*time.Second {
-			go func() {
-				ctx, cancel := context.WithTimeout(context.Background(), 300*ms)
-				defer cancel()
-				_, held, err := kalan.Hold(ctx, g, kalan.Way[int]{Leave: leave}, nothing)
-				if err == nil {
-					<-ctx.Done() // the body never ends
-					held.Release(policy.Cut)
-				}
-			}()
-			time.Sleep(20 * ms)
-		}
-		if took := time.Since(start); took < 1500*ms || took > 2600*ms {
-			t.Errorf("opened after %v", took)
-		}
-		time.Sleep(time.Second)
-		idle(t, g)
-	})
+	for _, way := range both {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("leave: %v", way.Leave)
+			g := guard(t, all(once, func(c *kalan.Config) { c.Exchange = 800 * ms }))
+			start := time.Now()
+			for g.Snapshot().Breaker.State == breaker.Closed && time.Since(start) < 10*time.Second {
+				go func() {
+					ctx, cancel := context.WithTimeout(context.Background(), 300*ms)
+					defer cancel()
+					_, held, err := kalan.Hold(ctx, g, way, nothing)
+					if err == nil {
+						<-ctx.Done() // the body never ends
+						held.Release(policy.Cut)
+					}
+				}()
+				time.Sleep(20 * ms)
+			}
+			if took := time.Since(start); took < 1500*ms || took > 2600*ms {
+				t.Errorf("opened after %v", took)
+			}
+			time.Sleep(time.Second)
+			idle(t, g)
+		})
+	}
 }

@@ -93,6 +93,15 @@ func together(n int, call func(i int)) {
 	wg.Wait()
 }
 
+// occupy lets n calls take a slot each for as long. They have them when it
+// returns, and no time has passed.
+func occupy(g *kalan.Guard, n int, d time.Duration) {
+	for range n {
+		go func() { _, _ = kalan.Do(context.Background(), g, takes(d)) }()
+	}
+	synctest.Wait()
+}
+
 // idle fails t unless everything that was taken has been given back.
 func idle(t *testing.T, g *kalan.Guard) {
 	t.Helper()
@@ -104,8 +113,8 @@ func idle(t *testing.T, g *kalan.Guard) {
 	}
 }
 
-// full fails t unless exactly n calls are admitted at once.
-func full(t *testing.T, g *kalan.Guard, n int) {
+// admitsExactly fails t unless exactly n calls are admitted at once.
+func admitsExactly(t *testing.T, g *kalan.Guard, n int) {
 	t.Helper()
 	var mu sync.Mutex
 	running := 0

@@ -63,7 +63,7 @@ func breakLoose(t *testing.T, call caller, how string, end func(context.Context)
 	}
 	held.Release(policy.Success)
 	idle(t, g)
-	full(t, g, 3)
+	admitsExactly(t, g, 3)
 }
 
 // Code of the caller's that judges, classifies or discards may have bugs, too.
@@ -92,7 +92,7 @@ func TestPanicsInTheCallersOtherCode(t *testing.T) {
 						time.Sleep(20 * time.Second) // the budget's window
 					}
 					idle(t, g)
-					full(t, g, 2)
+					admitsExactly(t, g, 2)
 				})
 			})
 		}

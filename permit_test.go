@@ -22,11 +22,8 @@ func TestGrantAndTimeoutAtTheSameInstant(t *testing.T) {
 		g := guard(t, slots(8))
 		var granted, timedOut atomic.Int32
 		for range 1000 {
-			var holders, waiters sync.WaitGroup
-			for range 8 {
-				holders.Go(func() { _, _ = kalan.Do(t.Context(), g, takes(50*ms)) })
-			}
-			synctest.Wait() // they have their slots, and no time has passed
+			occupy(g, 8, 50*ms)
+			var waiters sync.WaitGroup
 			for range 8 {
 				waiters.Go(func() {
 					if _, err := kalan.Do(t.Context(), g, nothing); err == nil {
@@ -36,11 +33,11 @@ func TestGrantAndTimeoutAtTheSameInstant(t *testing.T) {
 					}
 				})
 			}
-			holders.Wait()
 			waiters.Wait()
+			time.Sleep(ms)
 		}
 		idle(t, g)
-		full(t, g, 8)
+		admitsExactly(t, g, 8)
 		if t.Logf("%d granted, %d timed out", granted.Load(), timedOut.Load()); granted.Load()+timedOut.Load() != 8000 {
 			t.Error("8000 waiters ended in some other way")
 		}
@@ -55,10 +52,7 @@ func TestGrantAndCancelAtTheSameInstant(t *testing.T) {
 		var granted, gone atomic.Int32
 		for range 1000 {
 			ctx, cancel := context.WithCancel(t.Context())
-			for range 2 {
-				go func() { _, _ = kalan.Do(t.Context(), g, takes(20*ms)) }()
-			}
-			synctest.Wait()
+			occupy(g, 2, 20*ms)
 			var waiters sync.WaitGroup
 			for range 4 {
 				waiters.Go(func() {
@@ -72,9 +66,10 @@ func TestGrantAndCancelAtTheSameInstant(t *testing.T) {
 			time.Sleep(20 * ms)
 			cancel()
 			waiters.Wait()
+			time.Sleep(ms)
 		}
 		idle(t, g)
-		full(t, g, 2)
+		admitsExactly(t, g, 2)
 		if t.Logf("%d granted, %d gone", granted.Load(), gone.Load()); granted.Load()+gone.Load() != 4000 {
 			t.Error("4000 waiters ended in some other way")
 		}
@@ -90,8 +85,7 @@ func TestGrantJustBeforeAndJustAfterTheTimeout(t *testing.T) {
 			want error
 		}{{50*ms - 1, nil}, {50 * ms, policy.Waited}, {50*ms + 1, policy.Waited}} {
 			for range 100 {
-				go func() { _, _ = kalan.Do(t.Context(), g, takes(test.hold)) }()
-				synctest.Wait()
+				occupy(g, 1, test.hold)
 				if _, err := kalan.Do(t.Context(), g, nothing); !errors.Is(err, test.want) {
 					t.Fatalf("a slot free after %v: %v, want %v", test.hold, err, test.want)
 				}
@@ -131,7 +125,7 @@ func TestTheSlotComesBackHoweverItEnds(t *testing.T) {
 				}
 			}
 			idle(t, g)
-			full(t, g, 5)
+			admitsExactly(t, g, 5)
 		}
 	})
 }
@@ -197,6 +191,6 @@ func TestAbandonedWorkIsBounded(t *testing.T) {
 		}
 		time.Sleep(11 * time.Second)
 		idle(t, g)
-		full(t, g, 20)
+		admitsExactly(t, g, 20)
 	})
 }
