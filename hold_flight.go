@@ -178,7 +178,7 @@ func (tr *trip[T]) fall(l landing[T]) {
 // leave lets an attempt run on without its caller.
 func (tr *trip[T]) leave(f *flight) {
 	if f.hands.CompareAndSwap(flying, left) {
-		if tr.g.cancels {
+		if tr.g.cancels.Load() {
 			f.ctx.end()
 		}
 		return
@@ -253,7 +253,7 @@ func (tr *trip[T]) bury(l landing[T]) {
 	said := tr.way.judge(tr.g, l.value, l.err).Outcome
 	if l.err == nil {
 		_ = tr.way.discard(l.value)
-	} else if said != policy.Success && tr.g.cancels {
+	} else if said != policy.Success && tr.g.cancels.Load() {
 		said = policy.Cut // it did as it was told
 	}
 	outcome = said

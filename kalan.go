@@ -36,6 +36,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -58,7 +59,7 @@ type Config struct {
 type Guard struct {
 	name     string
 	classify func(error) policy.Report
-	cancels  bool
+	cancels  atomic.Bool
 	epoch    time.Time
 
 	mu      sync.Mutex
@@ -80,19 +81,38 @@ func New(c Config) (*Guard, error) {
 	if err := c.Validate().Err(); err != nil {
 		return nil, fmt.Errorf("kalan: guard %q: %w", c.Name, err)
 	}
+	if c.Breaker.Seed == 0 { // no two processes open and probe in step
+		c.Breaker.Seed = rand.Uint64()
+	}
 	g := &Guard{
 		name:     c.Name,
 		classify: c.Classify,
-		cancels:  c.Cancels,
 		epoch:    time.Now(),
 		stack:    stack.New(c.Config),
 		seed:     rand.Uint64(),
 	}
+	g.cancels.Store(c.Cancels)
 	if g.classify == nil {
 		g.classify = Classify
 	}
 	g.looker = g.newLooker()
 	return g, nil
+}
+
+// Configure changes what stands before the dependency while calls go on. What
+// was learned and counted is kept, whoever waits goes on waiting, and attempts
+// that run end by the limits they were started with. On an error, which says
+// everything that is wrong with c, nothing has changed.
+func (g *Guard) Configure(c stack.Config) error {
+	if err := c.Validate().Err(); err != nil {
+		return fmt.Errorf("kalan: guard %q: %w", g.name, err)
+	}
+	now := g.now()
+	g.mu.Lock()
+	g.cancels.Store(c.Cancels)
+	g.stack.Configure(now, c)
+	g.unlock()
+	return nil
 }
 
 // Name returns the guard's name.

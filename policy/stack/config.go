@@ -41,6 +41,10 @@ type Config struct {
 	// its slot until the dependency answers, or until Exchange and one
 	// expected service time have passed.
 	Cancels bool `yaml:"cancels"`
+	// Observe decides and counts what would be refused, and refuses nothing:
+	// the breaker, the rate, the limit, the room, the budget and the prediction
+	// are watched before they are trusted. Time limits hold all the same.
+	Observe bool `yaml:"observe"`
 	// Trace is the number of decisions to keep for Events. 0 keeps only the
 	// last 64 moves of the breaker and the limit; any other number keeps every
 	// start, refusal and outcome as well, at about 20 ns each.

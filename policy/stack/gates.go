@@ -25,8 +25,11 @@ func (s *Stack) offer(c *Call) Step {
 	sl.pass, sl.drawn, sl.moves = pass, drawn, s.moves
 	if s.room.Len() == 0 && s.limit.Free() || s.borrowReserve(sl) {
 		if !pass.Probe() && s.hopeless(c) {
-			s.withdraw(id)
-			return s.refuse(c, policy.Expired, 0)
+			s.counts.Hopeless++
+			if !s.cfg.Observe {
+				s.withdraw(id)
+				return s.refuse(c, policy.Expired, 0)
+			}
 		}
 		s.grant(id)
 		return s.start(c, id)

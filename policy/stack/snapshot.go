@@ -25,6 +25,9 @@ type Counts struct {
 	// Presumed counts attempts that were cut off because their dependency was
 	// presumed dead.
 	Presumed uint64
+	// Hopeless counts attempts that could have started and could not be
+	// expected to end in time: refused, or with Observe only counted.
+	Hopeless uint64
 	// Opened counts how often the breaker tripped, filled in by Snapshot: a
 	// breaker that nobody looked at for a whole open time has moved twice.
 	Opened uint64

@@ -11,7 +11,6 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
-	"github.com/kalan-go/kalan/policy/span"
 )
 
 // A Stack is the machine before one dependency. It is not safe for concurrent
@@ -44,14 +43,15 @@ type Stack struct {
 
 // New returns a stack with c's defaults applied. It does not validate c.
 func New(c Config) *Stack {
-	c = c.WithDefaults()
+	cfg := c.WithDefaults()
+	c = cfg.observed()
 	s := &Stack{
 		slab:    newSlab(),
-		cfg:     c,
+		cfg:     cfg,
 		slowest: policy.Never,
 		watch:   newList(),
 		woken:   newList(),
-		hedge:   span.Max,
+		hedge:   never,
 		breaker: breaker.New(c.Breaker),
 		limit:   limit.New(c.Limit),
 		room:    room.New(c.Room),
@@ -59,9 +59,7 @@ func New(c Config) *Stack {
 		budget:  budget.New(c.Budget),
 	}
 	s.journal = newJournal(c.Trace, s.limit.Max())
-	if c.Rate > 0 {
-		s.rate = bucket.New(bucket.Config{Rate: c.Rate})
-	}
+	s.setRate(c)
 	s.seen = s.breaker.Look(0)
 	return s
 }

@@ -64,6 +64,9 @@ func (s *Stack) breakerMoved(at policy.Instant, to breaker.State) {
 	}
 }
 
+// never is a delay after which nothing happens.
+const never = span.Max
+
 // hedgeDelay is how long an attempt may stay unanswered before another is
 // launched beside it. A measured one is worked out anew every 16 answers, and
 // is never while there are too few of them.
