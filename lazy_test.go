@@ -99,7 +99,7 @@ func TestChildrenNeedNoGoroutine(t *testing.T) {
 				context.AfterFunc(ctx, func() { ran <- struct{}{} })
 				children = append(children, child, grand)
 			}
-			if n := runtime.NumGoroutine(); n != before {
+			if n := runtime.NumGoroutine(); n > before {
 				t.Errorf("%d goroutines for 300 children", n-before)
 			}
 			time.Sleep(800 * ms)
