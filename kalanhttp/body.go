@@ -1,0 +1,157 @@
+package kalanhttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// deliver hands the answer to the caller, and sees to its end.
+func (c *call) deliver(a *answer, held kalan.Held) (*http.Response, error) {
+	stream := c.Stream
+	if stream == nil {
+		stream = IsStream
+	}
+	switch {
+	case stream(a.Response):
+		return c.stream(a, held)
+	case a.Body == http.NoBody:
+		held.Release(a.end)
+		a.cancel(nil)
+		return a.Response, nil
+	}
+	a.tie() // from here on the body sees to its own end
+	b := &body{ReadCloser: a.Body, answer: a, held: held, call: c}
+	b.watch()
+	a.Response.Body = b
+	return a.Response, nil
+}
+
+// A body is an answer's body. The slot is the dependency's until its end.
+type body struct {
+	io.ReadCloser
+	*answer
+	call *call
+	held kalan.Held
+	own  bool // the attempt's limit comes before its caller's
+
+	mu    sync.Mutex // guards what follows, which is set while others may look
+	over  bool
+	timer *time.Timer
+	leave func() bool
+}
+
+// watch ends the body when its last byte is due, or when its caller leaves.
+func (b *body) watch() {
+	caller := b.call.caller
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d, limited := caller.Deadline()
+	if b.own = !b.until.IsZero() && (!limited || b.until.Before(d)); b.own {
+		b.timer = time.AfterFunc(time.Until(b.until), func() {
+			b.finish(policy.Failure)
+			b.cancel(context.DeadlineExceeded)
+		})
+	}
+	b.leave = context.AfterFunc(caller, func() {
+		b.finish(policy.Cut)
+		b.cancel(context.Cause(caller))
+	})
+}
+
+// Read reads on, and frees the slot at the end.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	switch {
+	case err == nil:
+	case err == io.EOF:
+		b.finish(b.end)
+	case b.call.caller.Err() != nil:
+		b.finish(policy.Cut)
+	case b.own && time.Until(b.until) <= 0:
+		b.finish(policy.Failure)
+		err = &kalan.Rejection{Guard: b.call.guard.Name(), Reason: policy.Timeout, Cause: err}
+	default:
+		b.finish(policy.Failure)
+	}
+	return n, err
+}
+
+// Close ends the body. A caller who needs no more of an answer has got what it
+// asked for.
+func (b *body) Close() error {
+	if b.call.caller.Err() != nil {
+		b.finish(policy.Cut)
+	}
+	b.finish(b.end)
+	err := b.ReadCloser.Close()
+	b.cancel(nil)
+	return err
+}
+
+// finish gives the slot back, once.
+func (b *body) finish(o policy.Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return
+	}
+	b.over = true
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.leave()
+	b.held.Release(o)
+}
+
+// stream hands over an answer that has no end: it is no attempt any more. It
+// lives until it is closed or its caller leaves.
+func (c *call) stream(a *answer, held kalan.Held) (*http.Response, error) {
+	a.tie()
+	held.Release(a.end)
+	if n := c.streams.Add(1); n > int64(max(or(c.Streams, defaultStreams), 0)) {
+		c.streams.Add(-1)
+		a.Body.Close()
+		a.cancel(nil)
+		return nil, &kalan.Rejection{Guard: c.guard.Name(), Reason: policy.Full, Cause: errStreams}
+	}
+	s := &streamed{ReadCloser: a.Body, answer: a, call: c}
+	s.leave = context.AfterFunc(c.caller, func() { a.cancel(context.Cause(c.caller)) })
+	a.Response.Body = s
+	if w, both := s.ReadCloser.(io.Writer); both {
+		a.Response.Body = &switched{s, w}
+	}
+	return a.Response, nil
+}
+
+// A streamed is the body of a stream.
+type streamed struct {
+	io.ReadCloser
+	*answer
+	call  *call
+	leave func() bool
+	over  atomic.Bool
+}
+
+// Close ends the stream.
+func (s *streamed) Close() error {
+	err := s.ReadCloser.Close()
+	if !s.over.Swap(true) {
+		s.leave()
+		s.cancel(nil)
+		s.call.streams.Add(-1)
+	}
+	return err
+}
+
+// A switched is a connection that speaks another protocol now.
+type switched struct {
+	*streamed
+	io.Writer
+}

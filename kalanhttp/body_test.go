@@ -1,0 +1,405 @@
+package kalanhttp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/kalanhttp"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// dripping sends a beginning at once and the end when next says so.
+func dripping(next <-chan struct{}) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "hello")
+		http.NewResponseController(w).Flush()
+		select {
+		case <-next:
+			io.WriteString(w, " world")
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// The slot is held, and the context lives, until the last byte.
+func TestTheSlotIsHeldUntilTheLastByte(t *testing.T) {
+	next := make(chan struct{})
+	s := serve(t, guard(t), dripping(next))
+	answer, err := s.Get(s.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	first := make([]byte, 5)
+	if _, err := io.ReadFull(answer.Body, first); err != nil || s.guard.Snapshot().InFlight != 1 {
+		t.Fatalf("%q %v, %d in flight", first, err, s.guard.Snapshot().InFlight)
+	}
+	close(next)
+	rest, err := io.ReadAll(answer.Body)
+	if err != nil || string(rest) != " world" || s.guard.Snapshot().InFlight != 0 {
+		t.Errorf("%q %v, %d in flight", rest, err, s.guard.Snapshot().InFlight)
+	}
+	if got := s.outcomes(t); got != count(policy.Success) {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// A caller that closes has got what it wanted: a decoder stops before the end.
+func TestClosingEarlyIsASuccess(t *testing.T) {
+	next := make(chan struct{})
+	defer close(next)
+	s := serve(t, guard(t), func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"price": 42}`)
+		http.NewResponseController(w).Flush()
+		select {
+		case <-next:
+		case <-r.Context().Done():
+		}
+	})
+	answer, err := s.Get(s.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var price struct{ Price int }
+	if err := json.NewDecoder(answer.Body).Decode(&price); err != nil || price.Price != 42 {
+		t.Error(price, err)
+	}
+	answer.Body.Close()
+	answer.Body.Close()
+	if got := s.outcomes(t); got != count(policy.Success) {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// F8: the exchange ends at its last byte, and a body that drips beyond the
+// limit breaks; it does not end.
+func TestABodyIsCutAtTheLimit(t *testing.T) {
+	s := serve(t, guard(t, exchange(150*ms)), dripping(nil))
+	answer, err := s.Get(s.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if string(text) != "hello" || !errors.Is(err, policy.Timeout) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%q, %v", text, err)
+	}
+	if got := s.outcomes(t); got != count(policy.Failure) {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// A body that nobody reads or closes does not keep its slot for ever.
+func TestAForgottenBody(t *testing.T) {
+	s := serve(t, guard(t, exchange(100*ms)), dripping(nil))
+	answer, err := s.Get(s.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.outcomes(t)
+	answer.Body.Close()
+}
+
+func TestACallerThatLeavesWhileReading(t *testing.T) {
+	for name, c := range map[string]struct {
+		ctx  func() (context.Context, context.CancelFunc)
+		want error
+	}{
+		"cancelled": {func() (context.Context, context.CancelFunc) { return context.WithCancel(context.Background()) }, context.Canceled},
+		"out of time": {func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(context.Background(), 150*ms)
+		}, context.DeadlineExceeded},
+	} {
+		s := serve(t, guard(t), dripping(nil))
+		ctx, cancel := c.ctx()
+		r, _ := http.NewRequestWithContext(ctx, "GET", s.server.URL, nil)
+		answer, err := s.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.ReadFull(answer.Body, make([]byte, 5))
+		if c.want == context.Canceled {
+			cancel()
+		}
+		if _, err := io.ReadAll(answer.Body); !errors.Is(err, c.want) || errors.Is(err, policy.Timeout) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := s.outcomes(t); got != count(policy.Cut) {
+			t.Errorf("%s: counted %v", name, got)
+		}
+		answer.Body.Close()
+		cancel()
+	}
+}
+
+// A caller that leaves before the answer is back at once; the slot is the
+// dependency's until it has answered.
+func TestAGhostKeepsItsSlot(t *testing.T) {
+	gate := make(chan struct{})
+	s := serve(t, guard(t), func(http.ResponseWriter, *http.Request) { <-gate })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*ms)
+	defer cancel()
+	began := time.Now()
+	_, _, err := s.send(t, ctx, "GET", "")
+	if took := time.Since(began); !errors.Is(err, policy.Expired) || !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+	if shot := s.guard.Snapshot(); shot.Kept != 1 {
+		t.Errorf("%d slots are kept", shot.Kept)
+	}
+	close(gate)
+	if got := s.outcomes(t); got != count(policy.Success) {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// Where the guard has no limit, or knows that the dependency stops, an attempt
+// ends with its caller.
+func TestAnAttemptEndsWithItsCaller(t *testing.T) {
+	for name, change := range map[string]func(*kalan.Config){
+		"without a limit": exchange(0),
+		"cancels":         func(c *kalan.Config) { c.Cancels = true },
+	} {
+		left := make(chan struct{}, 1)
+		s := serve(t, guard(t, change), func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			left <- struct{}{}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() {
+			_, _, err := s.send(t, ctx, "GET", "")
+			failed <- err
+		}()
+		until(t, "the request is there", func() bool { return s.hits.Load() == 1 })
+		cancel()
+		if err := receive(t, "the call", failed); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		receive(t, "the server to see it", left)
+		s.outcomes(t)
+	}
+}
+
+func TestAnswersWithoutABody(t *testing.T) {
+	for method, code := range map[string]int{"HEAD": 200, "GET": 204, "DELETE": 304} {
+		s := serve(t, guard(t), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+		r, _ := http.NewRequest(method, s.server.URL, nil)
+		answer, err := s.Do(r)
+		if err != nil || answer.StatusCode != code || s.guard.Snapshot().InFlight != 0 {
+			t.Errorf("%s: %v %v, %d in flight", method, answer, err, s.guard.Snapshot().InFlight)
+		}
+		answer.Body.Close()
+	}
+}
+
+// An answer can come before its request has ended, and the rest of the request
+// is sent all the same.
+func TestAnAnswerBeforeTheRequestsEnd(t *testing.T) {
+	got := make(chan string, 1)
+	s := serve(t, guard(t), func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		control.EnableFullDuplex()
+		io.WriteString(w, "go on")
+		control.Flush()
+		text, _ := io.ReadAll(r.Body)
+		got <- string(text)
+	})
+	content, send := io.Pipe()
+	closed := &hidden{Reader: content}
+	r, _ := http.NewRequest("POST", s.server.URL, closed)
+	go io.WriteString(send, "hello")
+	answer, err := s.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.ReadFull(answer.Body, make([]byte, 5))
+	io.WriteString(send, " world")
+	send.Close()
+	if text := receive(t, "the request's end", got); text != "hello world" {
+		t.Errorf("the server read %q", text)
+	}
+	io.ReadAll(answer.Body)
+	answer.Body.Close()
+	until(t, "the body is closed", func() bool { return closed.closed.Load() == 1 })
+}
+
+// events is a server of an event stream that sends when it is told to.
+func events(next <-chan struct{}) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		http.NewResponseController(w).Flush()
+		for {
+			select {
+			case <-next:
+				io.WriteString(w, "data: tick\n\n")
+				http.NewResponseController(w).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+// An event stream outlives the exchange, holds no slot, and ends with its
+// caller.
+func TestAnEventStreamIsNoExchange(t *testing.T) {
+	next := make(chan struct{})
+	s := serve(t, guard(t, exchange(200*ms)), events(next))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, _ := http.NewRequestWithContext(ctx, "GET", s.server.URL, nil)
+	answer, err := s.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if s.guard.Snapshot().InFlight != 0 {
+		t.Error("the stream holds a slot")
+	}
+	lines := bufio.NewReader(answer.Body)
+	for began := time.Now(); time.Since(began) < 500*ms; { // beyond the exchange and its bound
+		next <- struct{}{}
+		if line, err := lines.ReadString('\n'); err != nil || line != "data: tick\n" {
+			t.Fatalf("%q, %v after %v", line, err, time.Since(began))
+		}
+		lines.ReadString('\n')
+	}
+	cancel()
+	if _, err := io.ReadAll(lines); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestStreamsAreCounted(t *testing.T) {
+	s := serve(t, guard(t), events(nil))
+	s.transport.Streams = 2
+	var open []*http.Response
+	for range 2 {
+		answer, err := s.Get(s.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, answer)
+	}
+	if _, err := s.Get(s.server.URL); !errors.Is(err, policy.Full) {
+		t.Errorf("a third stream: %v", err)
+	}
+	open[0].Body.Close()
+	open[0].Body.Close() // twice counts once
+	third, err := s.Get(s.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(s.server.URL); !errors.Is(err, policy.Full) {
+		t.Errorf("a stream too many: %v", err)
+	}
+	third.Body.Close()
+	open[1].Body.Close()
+	s.transport.Streams = -1
+	if _, err := s.Get(s.server.URL); !errors.Is(err, policy.Full) {
+		t.Errorf("no streams: %v", err)
+	}
+}
+
+// echo switches the protocol and sends back what it gets.
+func echo(w http.ResponseWriter, r *http.Request) {
+	c, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, err.Error(), 500)
+		return
+	}
+	defer c.Close()
+	io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	io.Copy(c, buffered)
+}
+
+// An upgraded connection can be written to, outlives the exchange, and holds no
+// slot.
+func TestAnUpgrade(t *testing.T) {
+	s := serve(t, guard(t, exchange(100*ms)), echo)
+	r, _ := http.NewRequest("GET", s.server.URL, nil)
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "echo")
+	answer, err := s.Do(r)
+	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(answer, err)
+	}
+	both, writes := answer.Body.(io.ReadWriteCloser)
+	if !writes || s.guard.Snapshot().InFlight != 0 {
+		t.Fatalf("writes: %v, %d in flight", writes, s.guard.Snapshot().InFlight)
+	}
+	got := make([]byte, 5)
+	for began := time.Now(); time.Since(began) < 300*ms; {
+		if _, err := io.WriteString(both, "hello"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(both, got); err != nil || string(got) != "hello" {
+			t.Fatalf("%q %v", got, err)
+		}
+	}
+	both.Close()
+}
+
+// A base transport that panics frees the slot, and the panic reaches the caller.
+func TestAPanicBelow(t *testing.T) {
+	g := guard(t)
+	client := &kalanhttp.Transport{Guard: g, Base: tripper(func(*http.Request) (*http.Response, error) { panic("below") })}
+	func() {
+		defer func() {
+			if p := recover(); p != "below" {
+				t.Errorf("recovered %v", p)
+			}
+		}()
+		r, _ := http.NewRequest("GET", "http://bridge.example/", nil)
+		client.RoundTrip(r)
+	}()
+	if n := g.Snapshot().InFlight; n != 0 {
+		t.Errorf("%d in flight", n)
+	}
+}
+
+// Many at once, of which some leave, some are cut and some break: every slot
+// comes back.
+func TestEverySlotComesBack(t *testing.T) {
+	var n atomic.Int32
+	s := serve(t, guard(t, exchange(100*ms), slots(8)), func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // net/http does not see a client leave before that
+		switch n.Add(1) % 5 {
+		case 0:
+			w.WriteHeader(503)
+		case 1:
+			dripping(nil)(w, r)
+		case 2:
+			c := take(w)
+			c.SetLinger(0)
+			c.Close()
+		case 3:
+			io.WriteString(w, strings.Repeat("x", 100<<10))
+		default:
+			<-r.Context().Done()
+		}
+	})
+	done := make(chan struct{})
+	for i := range 60 {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*5*ms+ms)
+			defer cancel()
+			s.send(t, ctx, []string{"GET", "POST", "PUT"}[i%3], "hello")
+		}()
+	}
+	for range 60 {
+		receive(t, "a call", done)
+	}
+	s.outcomes(t)
+}

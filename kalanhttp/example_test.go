@@ -1,0 +1,100 @@
+package kalanhttp_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/kalanhttp"
+	"github.com/kalan-go/kalan/policy"
+)
+
+// An outgoing client: one guard, one line.
+func ExampleTransport() {
+	config := kalan.Config{Name: "bridge"}
+	config.Exchange = 800 * time.Millisecond
+	bridge, err := kalan.New(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	client := &http.Client{Transport: &kalanhttp.Transport{Guard: bridge}}
+	defer client.CloseIdleConnections()
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Envoy-Attempt-Count") == "1" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, "42")
+	}))
+	defer server.Close()
+
+	answer, err := client.Get(server.URL)
+	switch {
+	case errors.Is(err, policy.Open): // nobody was asked
+	case err != nil:
+		log.Fatal(err)
+	}
+	price, _ := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	fmt.Println(string(price), "after", bridge.Snapshot().Counts.Started, "attempts")
+	// Output: 42 after 2 attempts
+}
+
+// A client that calls many hosts: a guard for each.
+func ExampleHosts() {
+	config := kalan.Config{}
+	config.Exchange = 2 * time.Second
+	hosts, err := kalanhttp.NewHosts(config, 500)
+	if err != nil {
+		log.Fatal(err)
+	}
+	client := &http.Client{Transport: &kalanhttp.Transport{Hosts: hosts, Quiet: true}}
+	defer client.CloseIdleConnections()
+
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	if answer, err := client.Get(server.URL); err == nil {
+		answer.Body.Close()
+	}
+	for _, g := range hosts.Guards() {
+		fmt.Println(g.Snapshot().Counts.Calls, "call to one host")
+	}
+	// Output: 1 call to one host
+}
+
+// A server: at most 25 requests at once, the rest waits a little or is refused.
+func ExampleHandler() {
+	config := kalan.Config{Name: "orders"}
+	config.Exchange = time.Second
+	admission, err := kalan.New(kalanhttp.ForServer(config))
+	if err != nil {
+		log.Fatal(err)
+	}
+	orders := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		until, _ := r.Context().Deadline() // no later than the caller waits
+		fmt.Fprint(w, "in time: ", time.Until(until) <= 450*time.Millisecond)
+	})
+	server := httptest.NewServer(&kalanhttp.Handler{Guard: admission, Next: orders})
+	defer server.Close()
+
+	for _, remaining := range []string{"450", "0"} {
+		r, _ := http.NewRequest("GET", server.URL, nil)
+		r.Header.Set("X-Remaining-Ms", remaining)
+		answer, err := server.Client().Do(r)
+		if err != nil {
+			log.Fatal(err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		fmt.Printf("%d %.14s\n", answer.StatusCode, text)
+	}
+	// Output:
+	// 200 in time: true
+	// 504 {"type":"urn:k
+}
