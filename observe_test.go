@@ -262,3 +262,12 @@ func TestTracingAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a call, want 0", n)
 	}
 }
+
+// http.Client says what its transport said: a call without time left timed out.
+func TestARejectionIsATimeout(t *testing.T) {
+	for why, want := range map[policy.Reason]bool{policy.Timeout: true, policy.Expired: true, policy.Open: false, policy.Gone: false} {
+		if got := (&kalan.Rejection{Reason: why}).Timeout(); got != want {
+			t.Errorf("%v is a timeout: %v", why, got)
+		}
+	}
+}

@@ -71,3 +71,7 @@ func (r *Rejection) Is(target error) bool {
 	}
 	return false
 }
+
+// Timeout reports whether time was what there was too little of, for os.IsTimeout
+// and for the errors of net/http, which ask.
+func (r *Rejection) Timeout() bool { return r.Is(context.DeadlineExceeded) }
