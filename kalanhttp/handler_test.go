@@ -322,4 +322,3 @@ func TestPriority(t *testing.T) {
 	}
 	h.idle(t)
 }
-
