@@ -66,6 +66,10 @@ readme: ## run the commands that README.md shows
 bench: ## measure the hot paths
 	go test -run '^$$' -bench . -benchmem -count 5 ./...
 
+.PHONY: bench-overload
+bench-overload: ## overload nginx, HAProxy and Kalan side by side, for three quarters of an hour
+	scripts/bench-overload.sh
+
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)

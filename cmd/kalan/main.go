@@ -64,6 +64,7 @@ func newRootCommand() (*cobra.Command, *bool) {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newServeCommand(), newPlanCommand(), newSimulateCommand(), newDemoCommand(), newBridgeCommand(),
 		newSchemaCommand(), newVersionCommand())
+	root.AddCommand(newOverloadCommands()...)
 	started := new(bool)
 	for _, c := range root.Commands() {
 		inner := c.RunE

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kalan-go/kalan/cmd/internal/overload"
+	"github.com/kalan-go/kalan/cmd/internal/overload/backend"
+)
+
+// newOverloadCommands is what scripts/bench-overload.sh is made of: processes of
+// their own, so that each gets the processor that it should.
+func newOverloadCommands() []*cobra.Command {
+	return []*cobra.Command{newOverloadBackend(), newOverloadLoad(), newOverloadTable()}
+}
+
+func newOverloadBackend() *cobra.Command {
+	var address string
+	c := &cobra.Command{
+		Use:    "overload-backend",
+		Hidden: true,
+		Short:  "Be an upstream of a fixed capacity",
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			b := backend.New(backend.Setting{Workers: 4, Service: 20 * time.Millisecond}, "X-Remaining-Ms")
+			return backend.Serve(ctx, address, b)
+		},
+	}
+	c.Flags().StringVar(&address, "listen", "127.0.0.1:9000", "where to listen")
+	return c
+}
+
+func newOverloadLoad() *cobra.Command {
+	var name, label string
+	var s overload.Subject
+	c := &cobra.Command{
+		Use:    "overload-load",
+		Hidden: true,
+		Short:  "Play one case and print its figures as one line",
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			all := overload.Cases()
+			i := slices.IndexFunc(all, func(c overload.Case) bool { return c.Name == name })
+			if i < 0 {
+				for _, c := range all {
+					fmt.Fprintf(os.Stderr, "%-10s %s\n", c.Name, c.About)
+				}
+				return failure{fmt.Errorf("kalan: there is no case %.40q; write one of these", name), statusBad}
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			run, err := all[i].Play(ctx, s)
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(c.OutOrStdout()).Encode(overload.Line{Subject: label, Case: name, Figures: all[i].Judge(run)})
+		},
+	}
+	c.Flags().StringVar(&name, "case", "", "the `name` of the case")
+	c.Flags().StringVar(&label, "label", "kalan", "what to call the gateway")
+	c.Flags().StringVar(&s.URL, "url", "http://127.0.0.1:8080", "where the gateway listens")
+	c.Flags().StringVar(&s.Metrics, "metrics", "", "where its metrics are")
+	c.Flags().StringVar(&s.Backend.Base, "backend", "http://127.0.0.1:9000", "where the upstream listens")
+	return c
+}
+
+func newOverloadTable() *cobra.Command {
+	return &cobra.Command{
+		Use:    "overload-table",
+		Hidden: true,
+		Short:  "Print the medians of lines on stdin; exit 1 when Kalan has missed a mark",
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			lines, err := overload.Read(c.InOrStdin())
+			if err != nil {
+				return failure{fmt.Errorf("kalan: %w", err), statusBad}
+			}
+			table := overload.NewTable(lines)
+			if err := table.Write(c.OutOrStdout()); err != nil {
+				return err
+			}
+			if missed := table.Missed("kalan"); len(missed) > 0 {
+				return fmt.Errorf("%d marks are missed: %q", len(missed), missed)
+			}
+			return nil
+		},
+	}
+}
