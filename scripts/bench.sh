@@ -17,7 +17,7 @@ for ((round = 1; round <= rounds; round++)); do
   echo "bench: round $round of $rounds" >&2
   "$scratch/bench.test" -test.run '^$' -test.bench . -test.benchtime "$time" >>"$scratch/results"
 done
-go tool benchstat -col /peer "$scratch/results" >"$scratch/stats"
+go tool benchstat -table .name -row /peer -filter '.unit:(cpu-sec/op OR sec/op)' "all rounds=$scratch/results" >"$scratch/stats"
 
 processor=$(awk -F': ' '/^cpu:/ {print $2; exit}' "$scratch/results")
 how="$rounds rounds of $time for each benchmark, $(go env GOVERSION), $(nproc) cores, ${processor:-unknown processor}."

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -27,8 +28,8 @@ type Client struct {
 	Long func(method string) bool
 	// Judge says what a status tells of the service. nil means [Judge].
 	Judge func(codes.Code) policy.Outcome
-	// Ask says what a call brings: its priority and its tenant. Once, Unsafe
-	// and Hedge are filled in here. nil means a critical call of nobody's.
+	// Ask says what a call brings: its priority and its tenant. Unsafe and
+	// Hedge are filled in here. nil means [AskOf] its context.
 	Ask func(ctx context.Context, method string) kalan.Ask
 	// Owner is the name that marks calls which may be retried. "" means the
 	// guard's name.
@@ -77,12 +78,16 @@ type call struct {
 }
 
 func (c *Client) begin(ctx context.Context, method string) call {
-	k := call{Client: c, method: method, ask: tell(c.Ask, ctx, method)}
+	asked := carry.Of[kalan.Ask](ctx)
+	k := call{Client: c, method: method, ask: asked.Ask, owner: asked.Owner}
+	if c.Ask != nil {
+		k.ask = c.Ask(ctx, method)
+	}
 	k.repeatable = c.Repeatable != nil && c.Repeatable(method)
-	k.ask.Unsafe = !k.repeatable
-	switch owner := ownerOf(ctx); {
-	case owner != "":
-		k.ask.Once, k.owner = true, owner
+	k.ask.Unsafe, k.ask.Hedge = !k.repeatable, false
+	switch {
+	case k.owner != "":
+		k.ask.Once = true
 	case k.repeatable && !k.ask.Once && c.retries:
 		k.owner = c.Owner
 	}

@@ -37,7 +37,10 @@ func (a *attempt) report(err error, outcome policy.Outcome, repeatable bool) pol
 	switch status.Code(err) {
 	case codes.Unavailable:
 		r.Final = !repeatable && a.sent
-	case codes.DeadlineExceeded, codes.ResourceExhausted:
+		r.Refused = len(a.trailer.Get(pushbackKey)) > 0 // it is there, and has no room
+	case codes.ResourceExhausted:
+		r.Final, r.Refused = !repeatable, true
+	case codes.DeadlineExceeded:
 		r.Final = !repeatable
 	}
 	return a.obey(r)

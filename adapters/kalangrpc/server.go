@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -31,9 +32,9 @@ type Server struct {
 	// Judge says what a handler's status tells of this server. nil means
 	// [Judge].
 	Judge func(codes.Code) policy.Outcome
-	// Ask says what a request brings: its priority and its tenant. Once is set
-	// here: a server repeats no handler. nil means a critical request of
-	// nobody's.
+	// Ask says what a request brings: its priority and its tenant. nil means
+	// level 1, which may be shed, and nobody's. Calls through a [Client] with
+	// the handler's context bring the same.
 	Ask func(ctx context.Context, method string) kalan.Ask
 	// Trust says whether the peer's x-retry-owner is believed (the peer is in
 	// ctx, see package peer). nil means nobody's is.
@@ -66,10 +67,18 @@ func (s *Server) bypasses(method string) bool {
 	return strings.HasPrefix(method, healthService) || s.Bypass != nil && s.Bypass(method)
 }
 
-// enter reads what the request brings.
+// usual is the level of a request of which nobody says one.
+const usual = 1
+
+// enter reads what the request brings, for itself and for the calls that are
+// made for it. No handler is repeated here, whoever repeats calls.
 func (s *Server) enter(ctx context.Context, method string) (context.Context, kalan.Ask) {
-	ctx = inherit(ctx, s.Trust != nil && s.Trust(ctx))
-	ask := tell(s.Ask, ctx, method)
+	ctx, owner := inherit(ctx, s.Trust != nil && s.Trust(ctx))
+	ask := kalan.Ask{Level: usual}
+	if s.Ask != nil {
+		ask = s.Ask(ctx, method)
+	}
+	ctx = carry.With(ctx, carry.Asked[kalan.Ask]{Ask: ask, Owner: owner})
 	ask.Once = true
 	return ctx, ask
 }
@@ -85,7 +94,7 @@ func (s Server) Unary() grpc.UnaryServerInterceptor {
 		way := kalan.Way[any]{Ask: ask, Judge: func(_ any, err error) policy.Report { return handled(err, s.Judge) }}
 		reply, held, err := kalan.Hold(ctx, s.Guard, way, func(ctx context.Context) (any, error) { return handle(ctx, req) })
 		if err != nil {
-			err, trailer := refuse(err)
+			trailer, err := refuse(err)
 			_ = grpc.SetTrailer(ctx, trailer) // fails only where no server is
 			return nil, err
 		}
@@ -107,11 +116,11 @@ func (s Server) Stream() grpc.StreamServerInterceptor {
 			run = s.admit
 		}
 		err := run(ctx, ask, func(ctx context.Context) error { return handle(srv, contextual{ss, ctx}) })
-		if err != nil {
-			var trailer metadata.MD
-			err, trailer = refuse(err)
-			ss.SetTrailer(trailer)
+		if err == nil {
+			return nil
 		}
+		trailer, err := refuse(err)
+		ss.SetTrailer(trailer)
 		return err
 	}
 }
@@ -136,14 +145,14 @@ func (s *Server) admit(ctx context.Context, ask kalan.Ask, run func(context.Cont
 	return run(ctx)
 }
 
-// refuse turns a guard's refusal into a status and a trailer, this guard's or
+// refuse turns a guard's refusal into a trailer and a status, this guard's or
 // that of one which a handler has asked.
-func refuse(err error) (error, metadata.MD) {
+func refuse(err error) (metadata.MD, error) {
 	var rejected *kalan.Rejection
 	if !errors.As(err, &rejected) {
-		return err, nil
+		return nil, err
 	}
-	return publicly(rejected), pushbackOf(rejected)
+	return pushbackOf(rejected), publicly(rejected)
 }
 
 // contextual is a stream whose handler has a context of its own.

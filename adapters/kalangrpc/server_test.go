@@ -250,15 +250,21 @@ func TestRefusalFromFurtherDown(t *testing.T) {
 	}
 }
 
-// Who asks and how important it is reaches the guard.
-func TestAskReachesTheGuard(t *testing.T) {
+// Who asks and how important it is reaches the guard, and the calls that the
+// handler makes.
+func TestAskTravels(t *testing.T) {
 	var methods []string
-	s := &service{empty: func(context.Context, int64) error { return nil }}
-	_, target := serve(t, s, kalangrpc.Server{Guard: guard(t, nil), Ask: func(_ context.Context, method string) kalan.Ask {
+	var brought kalan.Ask
+	s := &service{empty: func(ctx context.Context, _ int64) error { brought = kalangrpc.AskOf(ctx); return nil }}
+	server := kalangrpc.Server{Guard: guard(t, nil), Ask: func(_ context.Context, method string) kalan.Ask {
 		methods = append(methods, method)
-		return kalan.Ask{Level: 2}
-	}, Bypass: func(method string) bool { return method == duplex }}.Options()...)
+		return kalan.Ask{Level: 2, Flow: 7}
+	}, Bypass: func(method string) bool { return method == duplex }}
+	_, target := serve(t, s, server.Options()...)
 	if _, err := ask(t.Context(), plain(t, target)); err != nil || len(methods) != 1 || methods[0] != emptyCall {
 		t.Errorf("asked for %q, %v", methods, err)
+	}
+	if want := (kalan.Ask{Level: 2, Flow: 7}); brought != want || kalangrpc.AskOf(kalangrpc.WithAsk(t.Context(), want)) != want {
+		t.Errorf("the handler's context brings %+v, want %+v", brought, want)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/policy/deadline"
 )
 
@@ -55,36 +54,20 @@ func marked(ctx context.Context, n int, owner string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, pairs...)
 }
 
-// inherit reads who owns the retries of the incoming call and keeps it in the
-// context of the handler, if the peer is trusted. Else the mark is taken away,
-// so that no stranger switches our retries off.
-func inherit(ctx context.Context, trusted bool) context.Context {
-	in, ok := metadata.FromIncomingContext(ctx)
-	if !ok {
-		return ctx
-	}
+// inherit reads who owns the retries of the incoming call, "" when nobody says
+// so. The mark of a peer that is not trusted is taken away, so that no stranger
+// switches our retries off.
+func inherit(ctx context.Context, trusted bool) (context.Context, string) {
+	in, _ := metadata.FromIncomingContext(ctx)
 	owner := in.Get(ownerKey)
 	switch {
 	case len(owner) == 0:
-		return ctx
+		return ctx, ""
 	case trusted:
-		return withOwner(ctx, owner[0])
+		return ctx, owner[0]
 	}
 	in.Delete(ownerKey) // FromIncomingContext has made a copy
-	return metadata.NewIncomingContext(ctx, in)
-}
-
-type ownerContextKey struct{}
-
-func withOwner(ctx context.Context, owner string) context.Context {
-	return context.WithValue(ctx, ownerContextKey{}, owner)
-}
-
-// ownerOf returns who owns the retries of the call that ctx serves, "" when
-// nobody has said so.
-func ownerOf(ctx context.Context) string {
-	owner, _ := ctx.Value(ownerContextKey{}).(string)
-	return owner
+	return metadata.NewIncomingContext(ctx, in), ""
 }
 
 // marginOf applies the default: 0 means it, a negative margin means none.
@@ -93,12 +76,4 @@ func marginOf(configured time.Duration) time.Duration {
 		return deadline.DefaultMargin
 	}
 	return configured
-}
-
-// tell applies a caller's Ask.
-func tell(ask func(context.Context, string) kalan.Ask, ctx context.Context, method string) kalan.Ask {
-	if ask == nil {
-		return kalan.Ask{}
-	}
-	return ask(ctx, method)
 }

@@ -57,7 +57,7 @@ func guard(t testing.TB, change func(*kalan.Config)) *kalan.Guard {
 func value(attributes []attribute.KeyValue, key attribute.Key) string {
 	for _, a := range attributes {
 		if a.Key == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""

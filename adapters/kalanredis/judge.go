@@ -26,7 +26,7 @@ var answers = [...]struct {
 	{"READONLY", policy.Report{Outcome: policy.Failure}},
 	{"NOREPLICAS", policy.Report{Outcome: policy.Failure}},
 	{"BUSY ", policy.Report{Outcome: policy.Failure}}, // not BUSYGROUP or BUSYKEY
-	{"max number of clients reached", policy.Report{Outcome: policy.Failure}},
+	{"max number of clients reached", policy.Report{Outcome: policy.Failure, Refused: true}},
 	{"OOM", policy.Report{Outcome: policy.Failure, Final: true}},
 	{"MISCONF", policy.Report{Outcome: policy.Failure, Final: true}},
 	{"TRYAGAIN", policy.Report{RetryAfter: again}},

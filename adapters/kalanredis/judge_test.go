@@ -72,7 +72,7 @@ func TestAnswersOfOneServer(t *testing.T) {
 func TestAnswersOfAReplica(t *testing.T) {
 	client := start(t, place(t)).plain(t)
 	ctx := t.Context()
-	if err := client.SlaveOf(ctx, "127.0.0.1", "1").Err(); err != nil {
+	if err := client.ReplicaOf(ctx, "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswer(t, client.Set(ctx, "a", 1, 0).Err(), "READONLY", failure)
@@ -176,7 +176,7 @@ func TestRareAnswers(t *testing.T) {
 	}{
 		{"TRYAGAIN Multiple keys request during rehashing of slot", policy.Report{RetryAfter: 1}},
 		{"ASK 3999 127.0.0.1:6381", business},
-		{"ERR max number of clients reached", failure},
+		{"ERR max number of clients reached", policy.Report{Outcome: policy.Failure, Refused: true}},
 		{"MISCONF Redis is configured to save RDB snapshots", useless},
 		{"BUSYGROUP Consumer Group name already exists", business},
 		{"CROSSSLOT Keys in request don't hash to the same slot", business},

@@ -42,11 +42,7 @@ func fill(field *time.Duration, value time.Duration) {
 // Apply writes the limits into o and returns it. It keeps what o has set for
 // itself, except that contexts count and that go-redis repeats nothing.
 func (l Limits) Apply(o *redis.Options) *redis.Options {
-	l = l.WithDefaults()
-	fill(&o.DialTimeout, l.Dial)
-	fill(&o.ReadTimeout, l.Read)
-	fill(&o.WriteTimeout, l.Read)
-	fill(&o.PoolTimeout, l.Checkout)
+	l.limit(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.PoolTimeout)
 	o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries = true, -1, 1
 	return o
 }
@@ -55,13 +51,17 @@ func (l Limits) Apply(o *redis.Options) *redis.Options {
 // server. In a cluster redirections are followed as MaxRedirects says; a
 // command that is redirected is not repeated.
 func (l Limits) ApplyUniversal(o *redis.UniversalOptions) *redis.UniversalOptions {
-	l = l.WithDefaults()
-	fill(&o.DialTimeout, l.Dial)
-	fill(&o.ReadTimeout, l.Read)
-	fill(&o.WriteTimeout, l.Read)
-	fill(&o.PoolTimeout, l.Checkout)
+	l.limit(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.PoolTimeout)
 	o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries = true, -1, 1
 	return o
+}
+
+func (l Limits) limit(dial, read, write, pool *time.Duration) {
+	l = l.WithDefaults()
+	fill(dial, l.Dial)
+	fill(read, l.Read)
+	fill(write, l.Read)
+	fill(pool, l.Checkout)
 }
 
 // Config returns a guard's configuration that goes with the limits: one attempt
