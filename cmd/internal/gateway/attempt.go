@@ -90,18 +90,14 @@ func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
 }
 
 // traced lets us see what http.Transport does not pass on: informational
-// answers, and which headers the answer nominates.
+// answers, which headers the answer nominates, and that it would repeat.
 func (x *exchange) traced(ctx context.Context, nominated *wire.Nominated) context.Context {
-	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
-		if c, ours := got.Conn.(*upstreamConn); ours {
-			c.reader.Store(nominated)
-		}
-	}}
+	trace := new(httptrace.ClientTrace)
 	// Not beside a 100 Continue, which net/http writes from another goroutine.
 	if x.r.ProtoAtLeast(1, 1) && len(x.r.Header["Expect"]) == 0 {
 		trace.Got1xxResponse = x.early
 	}
-	return httptrace.WithClientTrace(ctx, trace)
+	return watched(ctx, trace, nominated)
 }
 
 // mark writes what gateways tell each other: what remains of the time, the

@@ -5,13 +5,16 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 )
 
@@ -128,6 +131,59 @@ func TestTheTransportRepeatsNoPayment(t *testing.T) {
 	a := h.do(t, "POST", "/", "", "Idempotency-Key: 7")
 	if a.StatusCode != 502 || stored.Load() != 2 || receive(t, "the key", seen) != "7" {
 		t.Errorf("%d, stored %d times", a.StatusCode, stored.Load()-1)
+	}
+}
+
+// TestTheTransportRepeatsNothing: a request that kills who serves it breaks the
+// connection before the answer begins, and net/http takes that for one that had
+// died idle. As many as were kept would see it, counted as one attempt (O-14).
+func TestTheTransportRepeatsNothing(t *testing.T) {
+	const kept = 20
+	for _, attempts := range []int{1, 2} {
+		var hits atomic.Int32
+		var all sync.WaitGroup
+		gate := make(chan struct{})
+		file := fileFor(counting(t, &hits, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/kill" {
+				reset(w, r)
+			}
+			<-gate
+		}))
+		quickRetries(&file.Upstreams[0])
+		file.Upstreams[0].Retry.Attempts, file.Upstreams[0].Limit = attempts, limit.Fixed(kept)
+		h := open(t, file)
+		for range kept {
+			all.Go(func() { h.do(t, "GET", "/", "", "X-Remaining-Ms: 700") })
+		}
+		until(t, "all are served", func() bool { return hits.Load() == kept })
+		close(gate)
+		all.Wait()
+		if a := h.do(t, "GET", "/kill", ""); a.StatusCode != 502 || int(hits.Load()) != kept+attempts {
+			t.Errorf("%d attempts allowed: %d after %d", attempts, a.StatusCode, hits.Load()-kept)
+		}
+	}
+}
+
+// TestAnIdleConnectionThatDiedCostsNoAttempt: it is no failure of the upstream's.
+func TestAnIdleConnectionThatDiedCostsNoAttempt(t *testing.T) {
+	closed := make(chan struct{}, 1)
+	h := open(t, fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+		c, _, _ := w.(http.Hijacker).Hijack()
+		defer c.Close()
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		c.(*net.TCPConn).CloseWrite()
+		io.Copy(io.Discard, c) // until the other end has noticed
+		closed <- struct{}{}
+	})))
+	const rounds = 5
+	for range rounds {
+		if a := h.do(t, "GET", "/", ""); a.StatusCode != 200 {
+			t.Fatalf("%d %s", a.StatusCode, a.body)
+		}
+		receive(t, "the end of the connection", closed)
+	}
+	if n := outcomes(h); n["success"] != rounds || n["failure"] != 0 {
+		t.Errorf("%v", n)
 	}
 }
 

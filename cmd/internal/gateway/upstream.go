@@ -6,11 +6,9 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/kalan-go/kalan"
-	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
 )
 
 // An upstream is one dependency with its guard and its connections.
@@ -79,20 +77,6 @@ func (u *upstream) dial(ctx context.Context, network, address string) (net.Conn,
 		return nil, dialError{err}
 	}
 	return &upstreamConn{Conn: c}, nil
-}
-
-// An upstreamConn reads along for the attempt that uses the connection.
-type upstreamConn struct {
-	net.Conn
-	reader atomic.Pointer[wire.Nominated]
-}
-
-func (c *upstreamConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if reader := c.reader.Load(); reader != nil && n > 0 {
-		reader.See(p[:n])
-	}
-	return n, err
 }
 
 // neverConnected reports whether err says that nothing was written.
