@@ -60,10 +60,14 @@ func Of(guard string, why policy.Reason, after time.Duration) Problem {
 		Reason: why.String(), Guard: guard,
 	}
 	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
-		p.RetryAfter = seconds(spread(why, after))
+		p.RetryAfter = ComeBack(why, after)
 	}
 	return p
 }
+
+// ComeBack draws when a caller may come back that was refused for the reason, in
+// whole seconds. After is what the guard knows of it; 0: nothing.
+func ComeBack(why policy.Reason, after time.Duration) int64 { return seconds(spread(why, after)) }
 
 // spread draws when to come back, so that those who are refused together do
 // not come together. What the room says is drawn already.

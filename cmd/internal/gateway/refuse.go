@@ -38,44 +38,63 @@ func (x *exchange) refusal(guard string, why policy.Reason, after time.Duration,
 	return &problem{Problem: refusal.Of(guard, why, after), why: why, cause: cause}
 }
 
-// failure turns the guard's error into an answer.
+// failure turns the guard's error into an answer: why it refused, or what the
+// last attempt came back with when one was made.
 func (x *exchange) failure(err error) *problem {
-	var rejected *kalan.Rejection
+	rejected, ok := errors.AsType[*kalan.Rejection](err)
 	switch {
 	case x.senseless():
 		return x.unread()
-	case errors.As(err, &rejected) && !x.unfit(rejected):
-		p := x.refusal(rejected.Guard, rejected.Reason, rejected.RetryAfter, rejected.Cause)
-		p.waited = rejected.Waited
+	case !ok:
+		return x.lastError(err)
+	case x.tried(rejected):
+		p := x.lastError(rejected.Cause)
+		p.cause = err // the log also says why nothing followed
+		if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
+			p.RetryAfter = refusal.ComeBack(rejected.Reason, rejected.RetryAfter)
+		}
 		return p
-	case rejected != nil:
-		err = rejected.Cause
 	}
-	return x.lastError(err)
+	p := x.refusal(rejected.Guard, rejected.Reason, rejected.RetryAfter, rejected.Cause)
+	p.waited = rejected.Waited
+	return p
+}
+
+// tried reports whether a call ended because the attempt that was to follow
+// another did not fit into its time, or was refused at a gate. That says nothing
+// to a caller who has seen one fail (F19); the one that failed does.
+func (x *exchange) tried(r *kalan.Rejection) bool {
+	switch r.Reason {
+	case policy.Timeout, policy.Gone:
+		return false
+	case policy.Expired:
+		return r.Cause != nil && time.Until(x.deadline) > 0
+	}
+	return r.Cause != nil
 }
 
 // lastError turns the last attempt's own error into an answer.
-func (x *exchange) lastError(err error) (p *problem) {
-	defer func() { p.waited = true }()
+func (x *exchange) lastError(err error) *problem {
 	if errors.Is(err, travel.ErrTooLate) {
-		return x.refusal(x.target.name, policy.Expired, 0, err)
+		return x.last(x.refusal(x.target.name, policy.Expired, 0, nil), err)
+	}
+	if answer, ok := errors.AsType[answerError](err); ok {
+		return x.last(wrong(int(answer), answer.Error()+", and no other attempt could be made"), err)
 	}
 	detail := "the upstream broke off before it had answered"
 	switch faultOf(err) {
 	case "timeout":
-		return x.refusal(x.target.name, policy.Timeout, 0, err)
+		return x.last(x.refusal(x.target.name, policy.Timeout, 0, nil), err)
 	case "connect":
 		detail = "the upstream could not be reached"
 	}
-	p = wrong(http.StatusBadGateway, detail)
-	p.Guard, p.cause = x.target.name, err
-	return p
+	return x.last(wrong(http.StatusBadGateway, detail), err)
 }
 
-// unfit reports whether a call ended because a retry did not fit into its
-// time: the answer is then what the attempt came back with.
-func (x *exchange) unfit(r *kalan.Rejection) bool {
-	return r.Reason == policy.Expired && r.Cause != nil && time.Until(x.deadline) > 0
+// last completes the answer that says what the last attempt came back with.
+func (x *exchange) last(p *problem, err error) *problem {
+	p.Guard, p.cause, p.waited = x.target.name, err, true
+	return p
 }
 
 // refuse answers with a problem. The upstream's transport is not touched.
