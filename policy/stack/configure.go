@@ -24,7 +24,12 @@ func (s *Stack) Configure(now policy.Instant, c Config) {
 	s.budget.Configure(s.now, c.Budget)
 	s.plan = retry.New(c.Retry)
 	s.setRate(c)
+	was := s.lenient
+	s.lenient = c.Breaker.Mode == breaker.Observe
 	s.lookAtBreaker(s.now)
+	if was && s.seen != breaker.Closed { // what it only saw until now holds from now on
+		s.enforce()
+	}
 	s.rewatch()
 	s.dispatch()
 }
@@ -46,6 +51,9 @@ func (s *Stack) setRate(c Config) {
 	switch {
 	case c.Rate <= 0:
 		s.rate = nil
+		for i := range s.slots { // or the next bucket would be given back what was never its own
+			s.slots[i].drawn = bucket.Mark{}
+		}
 	case s.rate == nil:
 		s.rate = bucket.New(rate)
 	default:

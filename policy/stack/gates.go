@@ -34,7 +34,7 @@ func (s *Stack) offer(c *Call) Step {
 		s.grant(id)
 		return s.start(c, id)
 	}
-	if pass.Probe() {
+	if pass.Probe() && !s.lenient {
 		s.withdraw(id)
 		return s.refuse(c, policy.Open, s.soon())
 	}
@@ -47,7 +47,7 @@ func (s *Stack) offer(c *Call) Step {
 
 // borrowReserve gives a probe the one slot that ghosts cannot take.
 func (s *Stack) borrowReserve(sl *slot) bool {
-	if !sl.pass.Probe() || s.reserve {
+	if !sl.pass.Probe() || s.reserve || s.lenient {
 		return false
 	}
 	s.reserve, sl.reserve = true, true

@@ -25,6 +25,7 @@ type Stack struct {
 	reserve bool           // the reserved probe slot is taken
 	seen    breaker.State  // the breaker's state when it was last looked at
 	moves   uint32         // how often it has changed
+	lenient bool           // it observes, and refuses nobody
 
 	hedge    time.Duration // the measured delay of a hedge
 	hedgedAt uint64        // sixteens of answers when it was measured
@@ -60,6 +61,7 @@ func New(c Config) *Stack {
 	}
 	s.journal = newJournal(c.Trace, s.limit.Max())
 	s.setRate(c)
+	s.lenient = c.Breaker.Mode == breaker.Observe
 	s.seen = s.breaker.Look(0)
 	return s
 }

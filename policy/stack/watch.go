@@ -53,13 +53,22 @@ func (s *Stack) lookAtBreaker(at policy.Instant) {
 	}
 }
 
-// breakerMoved takes in a change of the breaker's state. Nobody waits behind a
-// tripped breaker.
+// breakerMoved takes in a change of the breaker's state.
 func (s *Stack) breakerMoved(at policy.Instant, to breaker.State) {
 	s.seen = to
-	s.moves++
 	s.journal.moved(at, policy.Moved, int64(to))
-	if to == breaker.Open {
+	s.enforce()
+}
+
+// enforce applies the breaker's state to those whom it had let pass before:
+// nobody waits behind a tripped breaker, and who was granted a slot and has not
+// looked starts nothing. One that only observes does neither.
+func (s *Stack) enforce() {
+	if s.lenient {
+		return
+	}
+	s.moves++
+	if s.seen != breaker.Closed {
 		s.clearRoom()
 	}
 }
