@@ -23,6 +23,7 @@ func drawConfig(roll dice) stack.Config {
 		Room:     room.Config{Waiting: pick(roll, 3, 3, 1, 100, -1)},
 		Rate:     pick(roll, 0.0, 0, 5, 200),
 		Breaker: breaker.Config{
+			Mode:   pick(roll, breaker.Auto, breaker.Auto, breaker.Auto, breaker.Auto, breaker.Observe),
 			Window: pick(roll, 0, time.Second), Calls: 1 + roll(5), Slow: pick(roll, 0, 0, 20*ms, -1),
 			Open: pick(roll, 50*ms, 200*ms, 10*time.Second), Probes: 1 + roll(3),
 			HalfOpen: pick(roll, 0, 100*ms), Ramp: pick(roll, 0, 0, time.Second),
@@ -33,6 +34,7 @@ func drawConfig(roll dice) stack.Config {
 		},
 		Budget:  budget.Config{Ratio: pick(roll, 0, 1, .3), Floor: pick(roll, 0, -1), Window: pick[time.Duration](roll, 0, -1)},
 		Cancels: roll(3) == 0,
+		Observe: roll(12) == 0,
 		Trace:   pick(roll, 0, 7),
 	}
 }

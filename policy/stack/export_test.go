@@ -107,9 +107,10 @@ func (s *Stack) Books() Books {
 }
 
 // Tangled says what is wrong with the lists that are threaded through the
-// slots; "" for nothing.
-func (s *Stack) Tangled() string {
-	for _, check := range []func() string{s.tangledFree, s.tangledWoken, s.tangledWatch} {
+// slots; "" for nothing. Once the configuration has changed, an attempt may be
+// watched by other rules than it was started with, or not at all.
+func (s *Stack) Tangled(changed bool) string {
+	for _, check := range []func() string{s.tangledFree, s.tangledWoken, func() string { return s.tangledWatch(changed) }} {
 		if wrong := check(); wrong != "" {
 			return wrong
 		}
@@ -145,7 +146,7 @@ func (s *Stack) tangledWoken() string {
 	return ""
 }
 
-func (s *Stack) tangledWatch() string {
+func (s *Stack) tangledWatch(changed bool) string {
 	listed, whole := s.follow(&s.watch)
 	if !whole {
 		return "the list of the watched is broken"
@@ -155,7 +156,7 @@ func (s *Stack) tangledWatch() string {
 		sl := &s.slots[i]
 		should := (sl.state == running || sl.state == kept) && !sl.told &&
 			slow != span.Max && s.now < sl.started.Add(slow)
-		if sl.watched != listed[int32(i)] || sl.watched != should {
+		if sl.watched != listed[int32(i)] || sl.watched && !should && slow != span.Max || should && !sl.watched && !changed {
 			return fmt.Sprintf("slot %d (%v): watched is %v, in the list: %v, should be: %v",
 				i, sl.state, sl.watched, listed[int32(i)], should)
 		}

@@ -52,8 +52,8 @@ func TestAGrantThatIsLeftAtOnce(t *testing.T) {
 	if woken, ok := s.Woken(); !ok || woken != steps[2].Ticket {
 		t.Errorf("woken is %v, want the third's %v", woken, steps[2].Ticket)
 	}
-	if woken, ok := s.Woken(); ok || s.Tangled() != "" {
-		t.Errorf("and then %v; %s", woken, s.Tangled())
+	if woken, ok := s.Woken(); ok || s.Tangled(false) != "" {
+		t.Errorf("and then %v; %s", woken, s.Tangled(false))
 	}
 }
 

@@ -51,6 +51,9 @@ func (p *player) verb(now policy.Instant, verb string, args []string) string {
 		p.s = stack.New(p.config(args))
 		p.names, p.calls = nil, make(map[string]*part)
 		return ""
+	case "configure":
+		p.s.Configure(now, p.config(args))
+		return p.show(now)
 	case "look":
 		p.s.Look(now)
 		return p.show(now)

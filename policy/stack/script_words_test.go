@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"encoding"
 	"strconv"
 	"strings"
 	"time"
@@ -53,10 +54,10 @@ func (p *player) config(args []string) stack.Config {
 			c.Budget.Floor = p.number(value)
 		case "cancels":
 			c.Cancels = true
+		case "mode":
+			p.read(&c.Breaker.Mode, value)
 		case "jitter":
-			if err := c.Retry.Jitter.UnmarshalText([]byte(value)); err != nil {
-				p.t.Fatal(err)
-			}
+			p.read(&c.Retry.Jitter, value)
 		default:
 			*p.time(&c, key) = p.duration(value)
 		}
@@ -92,6 +93,12 @@ func words(args []string) func(func(string, string) bool) {
 				return
 			}
 		}
+	}
+}
+
+func (p *player) read(into encoding.TextUnmarshaler, text string) {
+	if err := into.UnmarshalText([]byte(text)); err != nil {
+		p.t.Fatal(err)
 	}
 }
 

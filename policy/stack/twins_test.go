@@ -34,7 +34,7 @@ func twins(t *testing.T, change func(w *walk, own dice)) {
 // from what it turns away. Nothing else may know of a refusal.
 func twin(t *testing.T, seed uint64) *walk {
 	w := newWalk(t, rand.New(rand.NewPCG(seed, 1)).IntN)
-	w.cfg.Breaker.Ramp = 0
+	w.cfg.Breaker.Ramp, w.still, w.cfg.Observe = 0, true, false
 	w.cfg.Limit = limit.Fixed(max(w.cfg.Limit.Max, 1))
 	w.s = stack.New(w.cfg)
 	return w

@@ -45,6 +45,7 @@ type walk struct {
 	s    *stack.Stack
 
 	clamp bool // never tell a now that is smaller than the last
+	still bool // never change the configuration
 	aside func(*walk, policy.Instant)
 
 	now      policy.Instant // as the stack is told it: may run backwards
@@ -60,6 +61,7 @@ type walk struct {
 	drawn    []policy.Instant     // when the started attempts took from the bucket
 	before   map[stack.Ticket]stack.Attempt
 	checks   int
+	changed  bool // the configuration is not what it was
 	started  int
 	first    int // calls that have had a first attempt, and are forgotten
 	log      []string
@@ -94,7 +96,11 @@ func (w *walk) step() {
 	case 14:
 		w.cancel()
 	case 15:
-		w.odd()
+		if w.roll(4) == 0 && !w.still {
+			w.configure()
+		} else {
+			w.odd()
+		}
 	}
 }
 
@@ -284,6 +290,18 @@ func (w *walk) cancel() {
 	if w.roll(2) == 0 {
 		w.ask(c)
 	}
+}
+
+// configure changes everything. What a figure once allowed may go on.
+func (w *walk) configure() {
+	was := w.cfg
+	w.cfg, w.changed = drawConfig(w.roll), true
+	w.cfg.Retry.Attempts = max(w.cfg.Retry.Attempts, was.Retry.Attempts)
+	w.cfg.Breaker.Probes = max(w.cfg.Breaker.Probes, was.Breaker.Probes)
+	w.cfg.Room.Waiting = max(w.cfg.Room.Waiting, was.Room.Waiting)
+	w.say("configure")
+	w.s.Configure(w.now, w.cfg)
+	w.check()
 }
 
 // odd uses what a driver should not have any more: nothing may change.
