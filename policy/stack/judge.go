@@ -181,6 +181,9 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 		ran := s.now.Sub(sl.started)
 		s.latency.Add(ran)
 		s.routeOf(sl.route).add(s.now, ran)
+		if sl.left > 0 && ran >= sl.left {
+			s.counts.Wasted++
+		}
 	}
 	if s.now >= sl.bound {
 		s.counts.Presumed++

@@ -5,7 +5,10 @@ import (
 
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
+	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/budget"
+	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/room"
 )
 
 // Counts are what a stack has done since it was made. They only grow.
@@ -25,6 +28,9 @@ type Counts struct {
 	// Presumed counts attempts that were cut off because their dependency was
 	// presumed dead.
 	Presumed uint64
+	// Wasted counts answers that came when their callers' time was up: work
+	// that the dependency did for nobody.
+	Wasted uint64
 	// Hopeless counts attempts that could have started and could not be
 	// expected to end in time: refused, or with Observe only counted.
 	Hopeless uint64
@@ -45,6 +51,11 @@ type Snapshot struct {
 	Limit, InFlight, Kept, Waiting int
 	// Oldest is how long the oldest waiter has waited.
 	Oldest time.Duration
+	// Slots says where the limit comes from, with the latency beside it (F17);
+	// Room and Rate how those stand. Rate is zero where there is no limit of it.
+	Slots limit.Snapshot
+	Room  room.Snapshot
+	Rate  bucket.Snapshot
 	// Mean, Deviation and Median describe the answered attempts. Median is 0
 	// until there are enough of them, and callers whose deadline is under 1.7
 	// times the median cannot show a hang (heart.md, "tight callers").
@@ -66,10 +77,15 @@ func (s *Stack) Snapshot(now policy.Instant) Snapshot {
 		InFlight: s.limit.InFlight(),
 		Waiting:  s.room.Len(),
 		Oldest:   s.room.Oldest(now),
+		Slots:    s.limit.Snapshot(now),
+		Room:     s.room.Snapshot(now),
 		Mean:     s.latency.Mean(), Deviation: s.latency.Deviation(),
 		Counts: s.counts,
 	}
 	shot.Counts.Opened = shot.Breaker.Opened
+	if s.rate != nil {
+		shot.Rate = s.rate.Snapshot(now)
+	}
 	if median, known := s.latency.Median(); known {
 		shot.Median = median
 	}
