@@ -90,12 +90,15 @@ func (s *Stack) Next(now policy.Instant, c *Call) Step {
 	if c.running > 0 {
 		until = s.overdue(c)
 	}
-	if c.over {
+	switch {
+	case c.over:
 		return Step{Kind: Done}
+	case c.running == flights: // as many as may be out at once; no hedge is due
+		return Step{Kind: Wait, Until: until}
 	}
 	move, at := s.plan.Next(s.now, &c.plan, s.budget)
 	switch {
-	case move == retry.Launch && c.running < flights:
+	case move == retry.Launch:
 		return s.offer(c)
 	case move == retry.Stop:
 		s.outrun(c)
