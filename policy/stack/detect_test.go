@@ -64,7 +64,7 @@ func TestAHangIsSeenInTwoSeconds(t *testing.T) {
 }
 
 func detect(t *testing.T, bad reply, perSecond float64, patience time.Duration, stops bool) {
-	for seed := range often(4) {
+	for seed := range often(2) {
 		cfg := standing()
 		cfg.Cancels = stops
 		w := newWorld(cfg, perSecond, seed, between(healthy, policy.Never, bad))
@@ -97,7 +97,7 @@ func TestWhatMustNotOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, perSecond := range []float64{20, 50, 100, 200} {
-				for seed := range often(4) {
+				for seed := range often(2) {
 					cfg := standing()
 					w := newWorld(cfg, perSecond, seed, normal)
 					change(w)

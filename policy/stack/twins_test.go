@@ -14,7 +14,7 @@ import (
 // twins walks twice by the same dice, changes the second walk, and holds it to
 // the log of the first: every step, instant and reason.
 func twins(t *testing.T, change func(w *walk, own dice)) {
-	for seed := range often(200) {
+	for seed := range often(100) {
 		plain, changed := twin(t, seed), twin(t, seed)
 		change(changed, rand.New(rand.NewPCG(seed, 2)).IntN)
 		for range 400 {
