@@ -134,11 +134,7 @@ func (f *File) observe() {
 		f.Tenant.Observe = true
 	}
 	for i := range f.Upstreams {
-		c := &f.Upstreams[i].Config
-		c.Limit.Observe, c.Room.Observe = true, true
-		if c.Breaker.Mode == breaker.Auto {
-			c.Breaker.Mode = breaker.Observe
-		}
+		f.Upstreams[i].Observe = true
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kalan-go/kalan/internal/golden"
-	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/span"
 )
@@ -175,10 +174,10 @@ func TestDefencesObserveReachesEveryBlock(t *testing.T) {
 	f.Defences, f.Tenant = DefencesObserve, &Tenant{}
 	full := f.WithDefaults()
 	u := full.Upstreams[0]
-	if !u.Limit.Observe || !u.Room.Observe || u.Breaker.Mode != breaker.Observe || !full.Accept.Observe || !full.Tenant.Observe {
+	if !u.Observe || !full.Accept.Observe || !full.Tenant.Observe {
 		t.Errorf("got %+v, %+v, %+v", u, full.Accept, full.Tenant)
 	}
-	if f.Tenant.Observe || f.Upstreams[0].Limit.Observe {
+	if f.Tenant.Observe || f.Upstreams[0].Observe {
 		t.Error("the file was changed")
 	}
 }

@@ -42,6 +42,9 @@ func (x *exchange) endBody() {
 	if x.body == nil {
 		return
 	}
+	x.mu.Lock()
+	x.quit = true
+	x.mu.Unlock()
 	if x.body.Leave(nil); !x.body.Ended() {
 		x.readBefore(time.Now()) // a read that waits returns
 		x.body.Wait()

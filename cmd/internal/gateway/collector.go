@@ -43,12 +43,21 @@ var readings = []reading{
 	counter("retries_total", "Attempts that were not their call's first.", func(s stack.Snapshot) uint64 { return s.Counts.Retries }),
 	counter("timeouts_total", "Attempts that their own limit ended.", func(s stack.Snapshot) uint64 { return s.Counts.Timeouts }),
 	counter("left_total", "Attempts whose caller left before the answer.", func(s stack.Snapshot) uint64 { return s.Counts.Left }),
+	counter("wasted_total", "Answers that came when their callers' time was up: work that the upstream did for nobody.", func(s stack.Snapshot) uint64 { return s.Counts.Wasted }),
 	counter("presumed_dead_total", "Attempts that were cut because their upstream was presumed dead.", func(s stack.Snapshot) uint64 { return s.Counts.Presumed }),
 	counter("breaker_opened_total", "Times that the breaker opened.", func(s stack.Snapshot) uint64 { return s.Counts.Opened }),
 	counter("budget_denied_total", "Retries that the budget refused.", func(s stack.Snapshot) uint64 { return uint64(max(s.Budget.Denied, 0)) }),
 	gauge("limit_slots", "Attempts that may run at once.", func(s stack.Snapshot) int { return s.Limit }),
 	gauge("slots_taken", "Slots that are taken.", func(s stack.Snapshot) int { return s.InFlight }),
 	gauge("slots_kept", "Slots taken by bodies that still come and by exchanges whose callers have left.", func(s stack.Snapshot) int { return s.Kept }),
+	gauge("limit_too_high", "1 when the p99 is twice that of calm times although the limit was not reached: it protects nothing.", func(s stack.Snapshot) int {
+		if s.Slots.TooHigh {
+			return 1
+		}
+		return 0
+	}),
+	duration("latency_tail_seconds", "p99 of the answers of which the limit is made.", func(s stack.Snapshot) time.Duration { return s.Slots.P99 }),
+	duration("latency_base_seconds", "Time of an answer that waits for no other, as an adaptive limit believes.", func(s stack.Snapshot) time.Duration { return s.Slots.Base }),
 	gauge("waiting", "Calls that wait for a slot.", func(s stack.Snapshot) int { return s.Waiting }),
 	gauge("budget_left", "Retries that the budget would allow now.", func(s stack.Snapshot) int { return int(s.Budget.Left) }),
 	gauge("breaker_score", "How near the breaker is to opening on attempts that are bad now.", func(s stack.Snapshot) int { return s.Breaker.Score }),
@@ -59,6 +68,7 @@ var readings = []reading{
 
 var (
 	descRefused  = describe("refused_total", "Calls that the guard ended without an answer.", "reason")
+	descWould    = describe("would_refuse_total", "What an upstream that only observes would have refused, or kept waiting for a slot (full).", "reason")
 	descOutcome  = describe("outcomes_total", "What attempts said of the upstream.", "outcome")
 	descBreaker  = describe("breaker_state", "1 for the state that the breaker is in.", "state")
 	descReady    = prometheus.NewDesc("kalan_ready", "1 while readiness says yes.", nil, nil)
@@ -72,7 +82,7 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 	for _, r := range readings {
 		out <- r.desc
 	}
-	for _, d := range []*prometheus.Desc{descRefused, descOutcome, descBreaker, descReady, descInFlight, descBusy, descQueue} {
+	for _, d := range []*prometheus.Desc{descRefused, descWould, descOutcome, descBreaker, descReady, descInFlight, descBusy, descQueue} {
 		out <- d
 	}
 	for _, d := range entranceDescs {
@@ -94,11 +104,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	c.collectEntrance(out)
 	for _, u := range c.upstreams {
-		collect(out, u.name, u.guard.Snapshot())
+		collect(out, u.name, u.guard.Snapshot(), u.config.Observe)
 	}
 }
 
-func collect(out chan<- prometheus.Metric, upstream string, s stack.Snapshot) {
+func collect(out chan<- prometheus.Metric, upstream string, s stack.Snapshot, observes bool) {
 	for _, r := range readings {
 		out <- prometheus.MustNewConstMetric(r.desc, r.kind, r.of(s), upstream)
 	}
@@ -106,6 +116,15 @@ func collect(out chan<- prometheus.Metric, upstream string, s stack.Snapshot) {
 		if reason := policy.Reason(why); reason != policy.None {
 			out <- prometheus.MustNewConstMetric(descRefused, prometheus.CounterValue, float64(s.Counts.Refused[why]), upstream, reason.String())
 		}
+	}
+	for reason, n := range map[policy.Reason]uint64{
+		policy.Open: s.Breaker.Refused, policy.Rate: s.Rate.Refused, policy.Full: s.Slots.Over,
+		policy.Shed: s.Room.WouldShed, policy.Expired: s.Room.WouldExpire + s.Counts.Hopeless,
+	} {
+		if !observes {
+			n = 0
+		}
+		out <- prometheus.MustNewConstMetric(descWould, prometheus.CounterValue, float64(n), upstream, reason.String())
 	}
 	for i, n := range s.Counts.Outcomes {
 		out <- prometheus.MustNewConstMetric(descOutcome, prometheus.CounterValue, float64(n), upstream, policy.Outcome(i).String())

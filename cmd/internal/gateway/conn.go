@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/kalan-go/kalan/cmd/internal/gateway/frame"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
@@ -20,6 +21,8 @@ type conn struct {
 	served  uint64        // requests so far; they are served one after the other
 	left    func()        // hears, once, that it is closed
 	closed  atomic.Bool
+	stall   time.Duration // a reader that takes nothing for so long is gone
+	writeBy atomic.Pointer[time.Time]
 }
 
 func (c *conn) Close() error {
@@ -69,7 +72,9 @@ func (l listener) Accept() (net.Conn, error) {
 		}
 		peer := l.g.trust.Peer(c.RemoteAddr().String())
 		if l.g.gate.Admit(c, l.g.teller.Place(peer.Addr), peer.Trusted) {
-			return &conn{Conn: c, peer: peer, left: l.g.gate.Leave}, nil
+			admitted := &conn{Conn: c, peer: peer, left: l.g.gate.Leave, stall: l.g.file.Accept.Stall}
+			admitted.setBuffer(l.g.file.Accept.Buffer)
+			return admitted, nil
 		}
 	}
 }

@@ -132,8 +132,8 @@ func (x *exchange) takeBody() *problem {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil
 	}
-	x.body = replay.New(r.Body, mostKept)
-	x.readBefore(x.deadline)
+	x.sender = &sender{ReadCloser: r.Body, x: x}
+	x.body = replay.New(x.sender, mostKept)
 	if r.ContentLength < 0 || r.ContentLength > mostKept || len(r.Header["Expect"]) > 0 {
 		return nil
 	}
@@ -151,6 +151,8 @@ func (x *exchange) takeBody() *problem {
 // sense, or its sender has gone.
 func (x *exchange) unread() *problem {
 	switch {
+	case x.hasStalled():
+		return stalled()
 	case !x.deadline.IsZero() && time.Until(x.deadline) <= 0:
 		return x.refusal(x.target.name, policy.Expired, 0, nil).andClose()
 	case x.senseless():

@@ -33,6 +33,7 @@ type exchange struct {
 	deadline   time.Time    // zero: none
 	limit      callContext  // what the guard sees
 	body       *replay.Body // nil: none
+	sender     *sender      // who sends it
 	tries      atomic.Int32 // attempts begun
 	users      atomic.Int32 // the handler and the attempts that still run: who needs the worker
 	worker     bool         // one was taken
@@ -40,6 +41,7 @@ type exchange struct {
 	mu    sync.Mutex // guards w against whoever is not the handler
 	begun bool       // the answer's head is out: nothing may come before it
 	over  bool       // the handler is done: w is not ours any more
+	quit  bool       // nothing more of the request's body is to be read
 
 	began, waited time.Duration // when it began, and how long it waited for others
 	record        record

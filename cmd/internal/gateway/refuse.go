@@ -43,7 +43,7 @@ func (x *exchange) refusal(guard string, why policy.Reason, after time.Duration,
 func (x *exchange) failure(err error) *problem {
 	rejected, ok := errors.AsType[*kalan.Rejection](err)
 	switch {
-	case x.senseless():
+	case x.senseless(), x.hasStalled():
 		return x.unread()
 	case !ok:
 		return x.lastError(err)

@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// Clients that take their answers, or send their requests, a byte at a time
+// hold a slot of the upstream for as long as they like, when no deadline ends
+// it (F11). Here every pause of theirs has one.
+
+// setBuffer bounds what may lie unread in the connection's write buffer: beyond
+// that, writing waits for the reader.
+func (c *conn) setBuffer(bytes int) {
+	if tcp, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
+		tcp.SetWriteBuffer(bytes)
+	}
+}
+
+// SetWriteDeadline limits writing, beside the limit on each pause.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.writeBy.Store(&t)
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline limits both.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// Write writes as long as the reader takes something from time to time.
+func (c *conn) Write(p []byte) (written int, err error) {
+	for {
+		limited := c.beginWrite()
+		n, err := c.Conn.Write(p[written:])
+		written += n
+		if n == 0 || !limited || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return written, err
+		}
+	}
+}
+
+// beginWrite sets the deadline of a write: when the reader has stalled, or when
+// the time of the answer is up. It reports which: true for a stall.
+func (c *conn) beginWrite() (limited bool) {
+	by := c.writeBy.Load()
+	stalled := time.Now().Add(c.stall)
+	if by != nil && !by.IsZero() && by.Before(stalled) {
+		return false // it has been set, and may have passed
+	}
+	c.Conn.SetWriteDeadline(stalled)
+	if now := c.writeBy.Load(); now != by { // somebody has set it in between
+		c.Conn.SetWriteDeadline(*now)
+		return false
+	}
+	return true
+}
+
+// A sender is the body of a request whose client may pause, but not for long.
+type sender struct {
+	io.ReadCloser
+	x       *exchange
+	stalled atomic.Bool
+}
+
+func (s *sender) Read(p []byte) (int, error) {
+	by := time.Now().Add(s.x.g.file.Accept.Stall)
+	if d := s.x.deadline; !d.IsZero() && d.Before(by) {
+		by = d
+	}
+	if !s.x.readPause(by) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	n, err := s.ReadCloser.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) && !by.Equal(s.x.deadline) {
+		s.stalled.Store(true)
+	}
+	return n, err
+}
+
+// readPause limits the next pause of the sender, and reports whether anything
+// is still to be read.
+func (x *exchange) readPause(by time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over || x.quit {
+		return false
+	}
+	if l, ok := x.w.(canLimitReads); ok {
+		l.SetReadDeadline(by)
+	}
+	return true
+}
+
+// hasStalled reports whether the request's body stopped coming.
+func (x *exchange) hasStalled() bool { return x.sender != nil && x.sender.stalled.Load() }
+
+// stalled is the answer to that.
+func stalled() *problem {
+	return wrong(http.StatusRequestTimeout, "the request's body has stopped coming; send it without long pauses").andClose()
+}

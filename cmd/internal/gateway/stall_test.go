@@ -1,0 +1,117 @@
+package gateway
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan"
+)
+
+// patientFile is a configuration in which nothing but a stall ends a request.
+func patientFile(address string) kalan.File {
+	file := fileFor(address)
+	file.Accept = &kalan.Accept{Stall: 300 * time.Millisecond, Buffer: 16 << 10}
+	file.Routes[0].Promise, file.Deadline.Default = -1, -1
+	file.Upstreams[0].Exchange = time.Minute
+	return file
+}
+
+// endless is an upstream that streams until its caller leaves.
+func endless(w http.ResponseWriter, _ *http.Request) {
+	chunk := []byte(strings.Repeat("x", 32<<10))
+	for {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+}
+
+// F11: a reader that takes nothing holds no slot for long, whatever is promised.
+func TestAReaderThatStallsIsClosed(t *testing.T) {
+	h := open(t, patientFile(backend(t, endless)))
+	c, err := net.Dial("tcp", h.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	head := make([]byte, 12)
+	if _, err := io.ReadFull(c, head); err != nil || string(head[9:]) != "200" {
+		t.Fatalf("%q %v", head, err)
+	}
+	until(t, "its slot comes free", func() bool { return h.upstreams[0].guard.Snapshot().InFlight == 0 })
+	if n := h.gate.Snapshot().Open; n != 0 {
+		t.Errorf("%d connections are open", n)
+	}
+}
+
+// One that reads slowly, but reads, is none of those.
+func TestASlowReaderIsServed(t *testing.T) {
+	const size = 1200 << 10
+	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) })))
+	c, err := net.Dial("tcp", h.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.(*net.TCPConn).SetReadBuffer(128 << 10)
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pause := time.NewTicker(20 * time.Millisecond)
+	defer pause.Stop()
+	read, piece := 0, make([]byte, 20<<10)
+	for err == nil {
+		var n int
+		n, err = a.Body.Read(piece)
+		read += n
+		<-pause.C
+	}
+	if read != size || err != io.EOF {
+		t.Errorf("%d of %d bytes, %v", read, size, err)
+	}
+}
+
+// A sender that stops is told so, before its request has a slot and after.
+func TestASenderThatStallsIsClosed(t *testing.T) {
+	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })))
+	for name, request := range map[string]string{
+		"a small body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
+		"a large body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc",
+		"chunks":       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+	} {
+		if answer, err := h.raw(t, request); !strings.Contains(answer, " 408 ") || !strings.Contains(answer, "Connection: close") {
+			t.Errorf("%s: %q %v", name, answer, err)
+		}
+	}
+	until(t, "their slots come free", func() bool { return h.upstreams[0].guard.Snapshot().InFlight == 0 })
+}
+
+// A sender that is slow, but sends, is served.
+func TestASlowSenderIsServed(t *testing.T) {
+	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })))
+	body, feed := io.Pipe()
+	go func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for range 12 { // twice as long as a pause may be
+			<-tick.C
+			io.WriteString(feed, "abc")
+		}
+		feed.Close()
+	}()
+	r, err := http.NewRequest("POST", h.url("/"), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := h.send(t, r); a.StatusCode != 200 || len(a.body) != 36 {
+		t.Errorf("%d %q", a.StatusCode, a.body)
+	}
+}
