@@ -2,6 +2,7 @@ package world
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -46,12 +47,7 @@ func (w *World) addServices(s random.Stream) {
 
 func (w *World) newInstance(of int32, n int) instance {
 	sv := &w.m.Services[of]
-	in := instance{service: of, head: none, tail: none}
-	for _, s := range sv.Speeds {
-		if s.Instance < 0 || s.Instance == n {
-			in.speeds = append(in.speeds, s)
-		}
-	}
+	in := instance{service: of, head: none, tail: none, speeds: speedsOf(sv.Speeds, n)}
 	if sv.Shared {
 		in.shared = &crowd{}
 	}
@@ -59,6 +55,31 @@ func (w *World) newInstance(of int32, n int) instance {
 		in.accept = bucket.New(*sv.Accept)
 	}
 	return in
+}
+
+// speedsOf returns the speeds of the n-th instance one after the other. Where
+// several hold at a time they multiply.
+func speedsOf(all []Speed, n int) []Speed {
+	mine := slices.DeleteFunc(slices.Clone(all), func(s Speed) bool { return s.Instance >= 0 && s.Instance != n })
+	var at []policy.Instant
+	for _, s := range mine {
+		at = append(at, s.From, s.To)
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	var apart []Speed
+	for i := range max(len(at)-1, 0) {
+		one := Speed{From: at[i], To: at[i+1], Rate: 1}
+		for _, s := range mine {
+			if s.From <= one.From && one.To <= s.To {
+				one.Rate *= s.Rate
+			}
+		}
+		if one.Rate != 1 {
+			apart = append(apart, one)
+		}
+	}
+	return apart
 }
 
 // pick chooses the instance that a request goes to, among those that are

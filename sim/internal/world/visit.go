@@ -36,7 +36,12 @@ func (w *World) send(edge int32, r *request, from origin) (int32, *visit) {
 		v.deadline = min(v.deadline, w.now.Add(e.Promise))
 	}
 	v.instance = w.pick(e.Service, v.id)
-	w.push(w.now.Add(w.network(e.Service, v.id, forNetwork)), reaches, id, v.gen)
+	way := w.network(e.Service, v.id, forNetwork)
+	if way == 0 && from.kind == fromLoad && w.frozen == 0 {
+		w.reach(id) // nobody is in the middle of anything: an event would be a detour
+		return id, v
+	}
+	w.push(w.now.Add(way), reaches, id, v.gen)
 	return id, v
 }
 
@@ -265,7 +270,12 @@ func (w *World) reply(id int32, a answer) {
 		w.dropVisit(id)
 		return
 	}
-	w.push(w.now.Add(w.network(w.m.Edges[v.edge].Service, v.id, forWayBack)), answers, id, v.gen)
+	way := w.network(w.m.Edges[v.edge].Service, v.id, forWayBack)
+	if way == 0 && v.from.kind == fromLoad {
+		w.deliver(id) // it only counts
+		return
+	}
+	w.push(w.now.Add(way), answers, id, v.gen)
 }
 
 // deliver hands the answer to who waits for it.

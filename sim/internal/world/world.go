@@ -33,20 +33,20 @@ type World struct {
 
 // The kinds of events.
 const (
-	arrives   uint8 = iota // A load, B which of its trace or clients
-	reaches                // A visit: it is at the service
-	finishes               // A visit: its work is done
-	departs                // A instance: one of those who share it is done
-	answers                // A visit: the answer is back
-	alarms                 // A call
-	wakes                  // A call: look again
-	leaves                 // A call: its caller cancels
-	looks                  // A guard: time has passed
-	presumed               // A visit: its attempt is given up as dead
-	cuts                   // A visit: its attempt is cut off, its caller left
-	happens                // A upset
-	thaws                  // A instance
-	begins                 // everything counts from now on
+	arrives  uint8 = iota // A load, B which of its trace or clients
+	reaches               // A visit: it is at the service
+	finishes              // A visit: its work is done
+	departs               // A instance: one of those who share it is done
+	answers               // A visit: the answer is back
+	alarms                // A call
+	wakes                 // A call: look again
+	leaves                // A call: its caller cancels
+	looks                 // A guard: time has passed
+	presumed              // A visit: its attempt is given up as dead
+	cuts                  // A visit: its attempt is cut off, its caller left
+	happens               // A upset
+	thaws                 // A instance
+	begins                // everything counts from now on
 	ends
 )
 

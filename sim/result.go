@@ -1,0 +1,214 @@
+package sim
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/sim/record"
+)
+
+// A Result is what a scenario's run found.
+type Result struct {
+	Name, About  string
+	Seed         uint64
+	Replications int
+	Duration     time.Duration
+	Warmup       time.Duration
+	Arms         []ArmResult
+	Searches     []SearchResult
+	// Assumptions are what the model takes for granted, for whoever reads the
+	// result.
+	Assumptions []string
+	// Events is how many events were played, Hash a number that depends on each
+	// of them: two runs with one hash are the same run.
+	Events uint64
+	Hash   uint64
+	// CPU is how long the replications took, added up. It is the only figure
+	// that differs from one run to the next.
+	CPU time.Duration
+}
+
+// An ArmResult is what an arm came to, as means over the replications.
+type ArmResult struct {
+	Name, About string
+	// Offered, Goodput and Attempts are a second, over all loads: requests,
+	// those of them that were answered in time, and attempts that were sent for
+	// them.
+	Offered, Goodput, Attempts record.Interval
+	// Amplification is attempts for each request.
+	Amplification record.Interval
+	// Wasted is the share of the services' work that was done for nobody.
+	Wasted record.Interval
+	// Latency is that of the requests that were answered, in all replications,
+	// from when their callers meant to send them.
+	Latency record.Histogram
+	// Capacity is what the system can answer a second at best; 0: no limit.
+	Capacity float64
+	// Verdict is the most frequent one of the replications, and Verdicts how
+	// often each was.
+	Verdict  Verdict
+	Verdicts [verdicts]int
+	// Recovery is how many seconds after the last trigger goodput was back, over
+	// the replications that recovered.
+	Recovery record.Interval
+	// Amplifies is the edge that sends the most attempts for each call, where
+	// that is more than one in twenty.
+	Amplifies string
+	Loads     []LoadResult
+	Services  []ServiceResult
+	Edges     []EdgeResult
+	Guards    []GuardResult
+	Caches    []CacheResult
+	// Bin is how long the stretches of Series are.
+	Bin    time.Duration
+	Series []Moment
+	// Troubles are the triggers, for shading.
+	Troubles []Window
+	// Checks are what was expected, and whether it is so.
+	Checks []Check
+}
+
+// A LoadResult is what became of a load's requests.
+type LoadResult struct {
+	Name                           string
+	Offered, Goodput, Attempts     record.Interval // a second
+	Failed, Refused, Business      record.Interval // shares of the offered
+	Mean, P50, P95, P99            record.Interval // milliseconds, of the answered
+	Latency                        record.Histogram
+	Why                            [policy.Reasons]uint64 // of the failed and refused
+	Requests, Answered, Unanswered uint64
+	Series                         []Moment
+	// ClosedLoop says that the callers waited for each other's answers.
+	ClosedLoop bool
+}
+
+// A ServiceResult is what a service did.
+type ServiceResult struct {
+	Name                                string
+	Arrived, Refused, Dropped, Finished uint64
+	Utilisation                         record.Interval  // of its workers
+	Present                             record.Interval  // requests in it, on average
+	Work, Wasted                        record.Interval  // seconds of work a second
+	Wait, Stay                          record.Histogram // for a worker, and in all
+	MeanWait, MeanStay                  record.Interval  // milliseconds
+	Longest                             int              // queue
+}
+
+// An EdgeResult is what was called over an edge.
+type EdgeResult struct {
+	From, To                string
+	Calls, Attempts, Failed uint64
+	Why                     [policy.Reasons]uint64
+	// Amplification is attempts for each call, Share attempts for each request
+	// of a load.
+	Amplification, Share float64
+}
+
+// A GuardResult is what a guard decided and how it looked.
+type GuardResult struct {
+	From, To string
+	// Journals are its decisions in the first replication, by process, if they
+	// were asked for.
+	Journals [][]policy.Event
+}
+
+// A CacheResult is what a cache was asked.
+type CacheResult struct {
+	Name                        string
+	Hits, Misses, Waited, Early uint64
+}
+
+// A Moment is one stretch of time, averaged over the replications. Rates are a
+// second; Good counts when the request came, Answered when the answer did.
+type Moment struct {
+	At                                time.Duration
+	Offered, Good, Answered, Attempts float64
+	Waiting, Busy                     float64 // requests at services
+	Limit, InFlight, Queued, Open     float64 // of the guards: slots, those taken, who waits for one, breakers that are not closed
+}
+
+// A Window is when a trigger was on.
+type Window struct {
+	Name     string
+	From, To time.Duration
+}
+
+// A SearchResult is what a search found.
+type SearchResult struct {
+	Name, Arm string
+	// What is varied: "trigger" in seconds or "load" in requests a second.
+	What string
+	// Found is the value; Low and High are what it lies between.
+	Found, Low, High float64
+	// Runs is how many values were tried.
+	Runs int
+	// Always and Never say that the verdict did not change between the bounds.
+	Always, Never bool
+}
+
+// A Check is one expectation and what it came to.
+type Check struct {
+	Claim Claim
+	OK    bool
+	// Got is what it was, in the claim's words.
+	Got string
+}
+
+// Failed returns every expectation that was not met, by arm.
+func (r *Result) Failed() []string {
+	var failed []string
+	for i := range r.Arms {
+		for _, c := range r.Arms[i].Checks {
+			if !c.OK {
+				failed = append(failed, r.Arms[i].Name+": expected "+c.Claim.String()+", and it is "+c.Got)
+			}
+		}
+	}
+	return failed
+}
+
+// MarshalJSON writes the result in the form that other programs read.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type mean struct {
+		Mean float64 `json:"mean"`
+		CI95 float64 `json:"ci95"`
+	}
+	type latency struct {
+		P50 float64 `json:"p50"`
+		P95 float64 `json:"p95"`
+		P99 float64 `json:"p99"`
+	}
+	type arm struct {
+		Name     string   `json:"name"`
+		Offered  float64  `json:"offered_rps"`
+		Goodput  mean     `json:"goodput_rps"`
+		Attempts float64  `json:"attempts_rps"`
+		Latency  latency  `json:"latency_ms"`
+		Verdict  Verdict  `json:"verdict"`
+		Recovery *float64 `json:"recovery_s"`
+	}
+	arms := make([]arm, len(r.Arms))
+	for i := range r.Arms {
+		a := &r.Arms[i]
+		arms[i] = arm{
+			Name: a.Name, Offered: a.Offered.Mean, Goodput: mean{a.Goodput.Mean, a.Goodput.Half}, Attempts: a.Attempts.Mean,
+			Latency: latency{milliseconds(a.Latency.Quantile(.5)), milliseconds(a.Latency.Quantile(.95)), milliseconds(a.Latency.Quantile(.99))},
+			Verdict: a.Verdict,
+		}
+		if a.Verdict == Recovers {
+			arms[i].Recovery = &a.Recovery.Mean
+		}
+	}
+	return json.Marshal(struct {
+		Kind     string  `json:"kind"`
+		Scenario string  `json:"scenario"`
+		Seed     uint64  `json:"seed"`
+		Arms     []arm   `json:"arms"`
+		Events   uint64  `json:"events"`
+		CPU      float64 `json:"cpu_s"`
+		Hash     string  `json:"hash"`
+	}{Kind, r.Name, r.Seed, arms, r.Events, r.CPU.Seconds(), hex(r.Hash)})
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,81 @@
+package sim
+
+import "time"
+
+// Kind is what a scenario file says it is, so that this simulator reads it.
+const Kind = "events"
+
+// A Scenario is a system, what is asked of it, what happens to it, and the
+// arms that are compared: the system as it is, and with defences.
+type Scenario struct {
+	// Kind is "events".
+	Kind string `yaml:"kind"`
+	// Name names the scenario in its report.
+	Name string `yaml:"name"`
+	// About says what it shows; may be left out.
+	About string `yaml:"about"`
+	// Seed begins all random numbers. 0 means 1.
+	Seed uint64 `yaml:"seed"`
+	// Replications is how often each arm is played, each time with other random
+	// numbers, the same for all arms. 0 means 5. More of them make the
+	// intervals narrower and the run longer.
+	Replications int `yaml:"replications"`
+	// Duration is how long each replication lasts, on the virtual clock.
+	Duration time.Duration `yaml:"duration"`
+	// Warmup is when counting begins, at one instant for every counter. 0 means
+	// a tenth of Duration or when the first trigger begins, whichever is
+	// earlier; negative means at once. It must be long enough for the queues to
+	// have filled.
+	Warmup time.Duration `yaml:"warmup" zero:"none"`
+	// Services are what is called.
+	Services []Service `yaml:"services" keyed:"Name"`
+	// Loads are who calls.
+	Loads []Load `yaml:"loads" keyed:"Name"`
+	// Triggers are what happens; none may be left out.
+	Triggers []Trigger `yaml:"triggers" keyed:"Name"`
+	// Expect is what must be true of every arm, or the scenario has failed.
+	Expect []Claim `yaml:"expect"`
+	// Arms are the variants that are compared. Without one the scenario itself
+	// is played.
+	Arms []Arm `yaml:"arms" keyed:"Name"`
+	// Searches look for the value at which the verdict changes.
+	Searches []Search `yaml:"searches" keyed:"Name"`
+}
+
+// An Arm is a variant of the scenario. What it says of a service, a load or a
+// trigger replaces what the scenario says of it, key by key; whatever it does
+// not name stays.
+type Arm struct {
+	// Name names the arm in the report.
+	Name string `yaml:"-"`
+	// About says what is different; may be left out.
+	About string `yaml:"about"`
+	// Services, Loads and Triggers are what is different.
+	Services []Service `yaml:"services" keyed:"Name"`
+	Loads    []Load    `yaml:"loads" keyed:"Name"`
+	Triggers []Trigger `yaml:"triggers" keyed:"Name"`
+	// Expect is what must be true of this arm.
+	Expect []Claim `yaml:"expect"`
+}
+
+// A Search bisects for a value: the smallest trigger that tips an arm, or the
+// largest load from which it heals.
+type Search struct {
+	// Name names the search in the report.
+	Name string `yaml:"-"`
+	// Arm is where to search; the first when left out.
+	Arm string `yaml:"arm"`
+	// Trigger is the trigger whose length is varied: the result is the shortest
+	// one after which at least half of the replications do not recover.
+	Trigger string `yaml:"trigger"`
+	// Load is the load whose rate is varied: the result is the highest one at
+	// which more than half of the replications recover.
+	Load string `yaml:"load"`
+	// From and To are what is searched between: seconds of the trigger, or
+	// requests a second. 0 means a tenth of, and ten times, what the scenario
+	// says.
+	From float64 `yaml:"from"`
+	To   float64 `yaml:"to"`
+	// Within is how exact the result has to be, as a share of it. 0 means 0.02.
+	Within float64 `yaml:"within"`
+}

@@ -1,0 +1,109 @@
+package sim
+
+import "time"
+
+// searchRuns is about how many values a search tries.
+const searchRuns = 10
+
+// A bisection looks for the value from which on an arm tips.
+type bisection struct {
+	arm   Scenario
+	query Search
+	o     Options
+	found SearchResult
+}
+
+// search bisects for the value at which the verdict changes. The scenario and
+// the search are valid.
+func (s Scenario) search(q Search, o Options) (SearchResult, error) {
+	arm, _ := s.arm(q.Arm)
+	arm.Arms, arm.Searches = nil, nil
+	b := bisection{arm: arm.withDefaults(), query: q.withDefaults(&arm), o: o}
+	b.found = SearchResult{Name: q.Name, Arm: q.Arm, What: "load", Low: b.query.From, High: b.query.To}
+	if q.Trigger != "" {
+		b.found.What = "trigger"
+	}
+	err := b.run()
+	return b.found, err
+}
+
+// withDefaults fills in what the search does not say: around the value that the
+// arm has.
+func (q Search) withDefaults(arm *Scenario) Search {
+	usual := 0.0
+	if q.Trigger != "" {
+		usual = arm.triggerOf(q.Trigger).For.Seconds()
+	} else {
+		usual = arm.loadOf(q.Load).Rate
+	}
+	if q.From == 0 {
+		q.From = usual / 10
+	}
+	if q.To == 0 {
+		q.To = usual * 10
+	}
+	if q.Within == 0 {
+		q.Within = 0.02
+	}
+	return q
+}
+
+func (b *bisection) run() error {
+	r := &b.found
+	low, err := b.tips(r.Low)
+	if err != nil {
+		return err
+	}
+	high, err := b.tips(r.High)
+	if err != nil {
+		return err
+	}
+	r.Always, r.Never = low, !high
+	switch {
+	case low:
+		r.High = r.Low
+	case !high:
+		r.Low = r.High
+	}
+	for r.High-r.Low > b.query.Within*r.High {
+		middle := (r.Low + r.High) / 2
+		tipped, err := b.tips(middle)
+		if err != nil {
+			return err
+		}
+		if tipped {
+			r.High = middle
+		} else {
+			r.Low = middle
+		}
+	}
+	r.Found = (r.Low + r.High) / 2
+	return nil
+}
+
+// tips reports whether at least half of the replications do not come back with
+// that value.
+func (b *bisection) tips(x float64) (bool, error) {
+	b.found.Runs++
+	s := b.arm
+	if b.query.Trigger != "" {
+		s.Triggers = append([]Trigger{}, s.Triggers...)
+		s.triggerOf(b.query.Trigger).For = time.Duration(x * float64(time.Second))
+	} else {
+		s.Loads = append([]Load{}, s.Loads...)
+		s.loadOf(b.query.Load).Rate = x
+	}
+	c := compile(&s)
+	c.name = b.query.Name
+	all, err := playAll([]*compiler{c}, b.o)
+	if err != nil {
+		return false, err
+	}
+	down := 0
+	for _, p := range all {
+		if v, _ := c.courseOf(p.tally).judge(); v >= SlowDrain {
+			down++
+		}
+	}
+	return 2*down >= len(all), nil
+}
