@@ -38,6 +38,9 @@ func (f File) checkRoutes(c *field.Check) {
 			first[same] = i
 		}
 		r.check(c, path, upstreams, known, stages)
+		if m := f.Deadline.Margin; r.Promise > 0 && r.Promise <= m && r.Promise != f.Deadline.Default {
+			c.Refuse(keys.Join(path, "promise"), "%v is not above the margin of %v, so that every request would be refused; write more", r.Promise, m)
+		}
 	}
 }
 

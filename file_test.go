@@ -43,6 +43,7 @@ var spoilt = []struct {
 	{"drain that overflows", func(f *File) { f.Drain = Drain{Delay: math.MaxInt64, Finish: math.MaxInt64} }},
 	{"grace", func(f *File) { f.Grace = -1 }},
 	{"deadline", func(f *File) { f.Deadline = Deadline{Header: "x y", Margin: 2 * time.Second} }},
+	{"a promise within the margin", func(f *File) { f.Routes[0].Promise = 5 * time.Millisecond }},
 	{"deadline header", func(f *File) { f.Deadline.Header = "content-length" }},
 	{"accept", func(f *File) {
 		f.Accept = &Accept{Rate: math.NaN(), Burst: -1, Connections: -1, PerAddress: Quota{Rate: math.Inf(1)}, Keys: -1, Buffer: -1, Stall: -1}
