@@ -59,7 +59,7 @@ func (s source) parse() (*yaml.Node, *Problem) {
 	root, err := load(loader)
 	switch {
 	case err == io.EOF || err == nil && root.ShortTag() == "!!null":
-		return nil, problemAt(s.at(1, 1), "the file is empty")
+		return nil, problemAt(s.at(1, 1), "the file is empty; --help names one to begin with")
 	case err != nil:
 		return nil, s.syntax(err)
 	}
