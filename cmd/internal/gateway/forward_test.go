@@ -155,6 +155,7 @@ func TestTrailersPassInBothDirections(t *testing.T) {
 		io.Copy(io.Discard, r.Body)
 		seen <- r.Trailer
 		w.Header().Set("Trailer", "X-Announced")
+		w.Header().Set("X-Announced", "0") // a header of the same name is another thing
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		io.WriteString(w, r.Header.Get("X-Body"))
@@ -179,6 +180,9 @@ func TestTrailersPassInBothDirections(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(a.Body)
+		if got := a.Header["X-Announced"]; len(got) != 1 || got[0] != "0" {
+			t.Errorf("with %q the header is %q", body, got)
+		}
 		if want := (http.Header{"X-Announced": {"1"}, "Grpc-Status": {"0"}}); err != nil || string(text) != body || !reflect.DeepEqual(a.Trailer, want) {
 			t.Errorf("with %q the client saw %q and %v (%v)", body, text, a.Trailer, err)
 		}

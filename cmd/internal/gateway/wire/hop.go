@@ -50,10 +50,12 @@ func Response(dst, src http.Header, nominated *Nominated) {
 }
 
 // Trailers copies to dst the trailers of a message that may be passed on,
-// announced or not, each name after prefix.
+// announced or not, each name after prefix. A header of that name has gone out
+// by then; left there, net/http would send it a second time as a trailer.
 func Trailers(dst, src http.Header, prefix string) {
 	for name, values := range src {
 		if len(values) > 0 && mayTrail(name) {
+			delete(dst, name)
 			dst[prefix+name] = values
 		}
 	}

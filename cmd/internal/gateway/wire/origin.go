@@ -85,7 +85,7 @@ func (p *Peer) writeOrigin(dst http.Header, r *http.Request) {
 	} else {
 		dst["X-Forwarded-For"] = p.address
 	}
-	if len(dst["X-Forwarded-Host"]) == 0 {
+	if len(dst["X-Forwarded-Host"]) == 0 && r.Host != "" { // HTTP/1.0 may name none
 		dst["X-Forwarded-Host"] = []string{r.Host}
 	}
 	if len(dst["X-Forwarded-Proto"]) == 0 {
