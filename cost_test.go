@@ -77,7 +77,7 @@ func TestDoAgainstTwoClockReadings(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	g := guard(t, withoutTimeout)
-	const fence = 6
+	const fence = 4
 	best := measureDo(ctx, g)
 	for range 4 {
 		if best > fence {

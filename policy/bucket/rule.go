@@ -48,6 +48,15 @@ func interval(rate float64) time.Duration {
 // Take takes n calls out of the bucket at once, or none of them when there are
 // not as many.
 func (r Rule) Take(now policy.Instant, l *Level, n int) bool {
+	if n == 1 && r.interval > 0 && r.burst > 0 { // nearly every call: no product
+		now = l.see(now)
+		base := max(l.free, now)
+		if base-now > policy.Instant(r.depth-r.interval) {
+			return false
+		}
+		l.free = base.Add(r.interval)
+		return true
+	}
 	_, ok := r.Reserve(now, l, n, l.see(now))
 	return ok
 }

@@ -20,6 +20,8 @@ type measure struct {
 	mean, deviation float64 // smoothed, in nanoseconds
 	n               float64 // in flight when the calls began, smoothed
 	quiet           float64 // mean of those that are calm
+	slots           int     // that gain is made for
+	gain            float64 // of the smoothing
 	answers         uint64
 	last            policy.Instant // when a call ended, however
 
@@ -54,11 +56,13 @@ func (m *measure) smooth(x, n float64, slots int) {
 		m.mean, m.deviation, m.n = x, x/4, n
 		return
 	}
-	gain := 1 / float64(min(max(slots, 8), 64)) // about one round
+	if slots != m.slots { // a division costs as much as all the rest
+		m.slots, m.gain = slots, 1/float64(min(max(slots, 8), 64)) // about one round
+	}
 	off := x - m.mean
-	m.mean += off * gain
-	m.n += (n - m.n) * gain
-	m.deviation += (max(off, -off) - m.deviation) * gain
+	m.mean += off * m.gain
+	m.n += (n - m.n) * m.gain
+	m.deviation += (max(off, -off) - m.deviation) * m.gain
 }
 
 // renew forgets the smoothed values, which were wrong.

@@ -205,6 +205,12 @@ func (s *Stack) grant(id int32) {
 // dispatch hands free slots to those who wait. After every verb nobody waits
 // while a slot is free.
 func (s *Stack) dispatch() {
+	if s.room.Len() > 0 { // hardly ever, and small enough to be inlined
+		s.handOut()
+	}
+}
+
+func (s *Stack) handOut() {
 	for s.limit.Free() && s.room.Len() > 0 {
 		id, why, ok := s.room.Next(s.now)
 		switch {

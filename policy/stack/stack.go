@@ -129,12 +129,16 @@ func (s *Stack) Restless() bool {
 // Woken returns the next ticket whose owner should ask Next, and whether there
 // is one. Drain it before releasing the lock.
 func (s *Stack) Woken() (Ticket, bool) {
-	id := s.woken.head
-	if id == none {
+	if s.woken.head == none { // nearly always, and small enough to be inlined
 		return Ticket{}, false
 	}
+	return s.nextWoken(), true
+}
+
+func (s *Stack) nextWoken() Ticket {
+	id := s.woken.head
 	s.unwake(id)
-	return s.ticket(id), true
+	return s.ticket(id)
 }
 
 func (s *Stack) wake(id int32) {
