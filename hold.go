@@ -91,7 +91,8 @@ func owned(now policy.Instant, c *call, r policy.Report) policy.Report {
 func (g *Guard) crash(c *call, t stack.Ticket) {
 	now := g.now()
 	g.mu.Lock()
-	g.stack.Settle(now, &c.Call, t, policy.Report{Outcome: policy.Ignored, Final: true})
+	g.stack.Judge(now, &c.Call, t, policy.Report{Outcome: policy.Ignored, Final: true})
+	g.stack.Free(now, t, policy.Cut) // no answer: it says nothing of how long one takes
 	g.stack.Cancel(now, &c.Call)
 	g.unlock()
 }
