@@ -1,0 +1,125 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/kalan-go/kalan/internal/figure"
+	"github.com/kalan-go/kalan/sim"
+)
+
+// newHops says how many attempts each edge sends for a call. The first attempt
+// is what was asked for; the rest is what the edge adds.
+func newHops(r *sim.Result) barTable {
+	t := barTable{
+		Caption: "Attempts for each call, by edge", Columns: []string{"attempts per call", "calls", "failed", "attempts per request"},
+		Key: []keyed{{"first", "first attempts"}, {"extra", "further attempts"}},
+	}
+	edges := func(a *sim.ArmResult) []sim.EdgeResult { return a.Edges }
+	highest := 1.
+	for i := range r.Arms {
+		highest = max(highest, most(r.Arms[i].Edges, func(e *sim.EdgeResult) float64 { return e.Amplification }))
+	}
+	for _, name := range each(r, edges, (*sim.EdgeResult).Name) {
+		t.group(r, named(strings.Replace(name, ">", " → ", 1), longestName), func(a *sim.ArmResult) (barRow, bool) {
+			e := find(a.Edges, (*sim.EdgeResult).Name, name)
+			if e == nil {
+				return barRow{}, false
+			}
+			if e.Calls == 0 {
+				return barRow{Cells: []string{"–", "0", "–", "–"}}, true
+			}
+			return barRow{
+				Cells: []string{times(e.Amplification), count(e.Calls), percent(float64(e.Failed) / float64(e.Calls)), amount(e.Share)},
+				Bar:   stacked(part("first", min(e.Amplification, 1)/highest), part("extra", max(e.Amplification-1, 0)/highest)),
+			}, true
+		})
+	}
+	return t
+}
+
+// newWaste says how much of each service's work was done for nobody.
+func newWaste(r *sim.Result) barTable {
+	t := barTable{
+		Caption: "Work that was done for nobody", Columns: []string{"wasted", "busy workers", "longest queue"},
+		Key: []keyed{{"useful", "for somebody"}, {"extra", "for nobody"}},
+	}
+	services := func(a *sim.ArmResult) []sim.ServiceResult { return a.Services }
+	name := func(s *sim.ServiceResult) string { return s.Name }
+	names := each(r, services, name)
+	if len(names) > 1 {
+		t.group(r, "all services", func(a *sim.ArmResult) (barRow, bool) {
+			w := a.Wasted.Mean
+			return barRow{Cells: []string{percent(w), "", ""}, Bar: stacked(part("useful", 1-w), part("extra", w))}, true
+		})
+	}
+	for _, n := range names {
+		t.group(r, named(n, longestName), func(a *sim.ArmResult) (barRow, bool) {
+			s := find(a.Services, name, n)
+			if s == nil {
+				return barRow{}, false
+			}
+			if s.Work.Mean <= 0 {
+				return barRow{Cells: []string{"–", "0", grouped(float64(s.Longest))}}, true
+			}
+			w := s.Wasted.Mean / s.Work.Mean
+			return barRow{
+				Cells: []string{percent(w), amount(s.Work.Mean), grouped(float64(s.Longest))},
+				Bar:   stacked(part("useful", 1-w), part("extra", w)),
+			}, true
+		})
+	}
+	return t
+}
+
+// newFairness says what became of each load's requests, and how evenly
+// (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 when all loads are served in the
+// same share, 1/n when one of n gets everything.
+func newFairness(r *sim.Result) barTable {
+	t := barTable{
+		Caption: "What became of the requests, by load", Columns: []string{"in time", "refused", "failed", "p99"},
+		Key: []keyed{{"useful", "answered in time"}, {"refused", "refused"}, {"failed", "failed"}, {"open", "still unanswered at the end"}},
+	}
+	loads := func(a *sim.ArmResult) []sim.LoadResult { return a.Loads }
+	name := func(l *sim.LoadResult) string { return l.Name }
+	names := each(r, loads, name)
+	for _, n := range names {
+		t.group(r, named(n, longestName), func(a *sim.ArmResult) (barRow, bool) {
+			l := find(a.Loads, name, n)
+			if l == nil {
+				return barRow{}, false
+			}
+			good := servedShare(l)
+			return barRow{
+				Cells: []string{percent(good), percent(l.Refused.Mean), percent(l.Failed.Mean), quantile(&l.Latency, .99)},
+				Bar: stacked(part("useful", good), part("refused", l.Refused.Mean), part("failed", l.Failed.Mean),
+					part("open", 1)),
+			}, true
+		})
+	}
+	if len(names) > 1 {
+		t.group(r, "evenness (Jain’s index)", func(a *sim.ArmResult) (barRow, bool) {
+			even := jain(a.Loads)
+			return barRow{Cells: []string{figure.Fixed(even, 2), "", "", ""}, Bar: stacked(part("first", even))}, true
+		})
+	}
+	return t
+}
+
+func servedShare(l *sim.LoadResult) float64 {
+	if l.Offered.Mean <= 0 {
+		return 0
+	}
+	return min(l.Goodput.Mean/l.Offered.Mean, 1)
+}
+
+func jain(loads []sim.LoadResult) float64 {
+	sum, squares := 0., 0.
+	for i := range loads {
+		x := servedShare(&loads[i])
+		sum, squares = sum+x, squares+x*x
+	}
+	if squares == 0 {
+		return 1 // all of them got the same: nothing
+	}
+	return sum * sum / squares / float64(len(loads))
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/kalan-go/kalan/cmd/internal/report/draw"
+	"github.com/kalan-go/kalan/sim"
+	"github.com/kalan-go/kalan/sim/record"
+)
+
+// newIntervals says how sure each mean is. Arms that are played with the same
+// random numbers differ by less than their intervals suggest.
+func newIntervals(r *sim.Result) barTable {
+	t := barTable{Caption: "Means over the replications with their 95 % intervals", Columns: []string{"mean"},
+		Key: []keyed{{"interval", "95 % interval"}, {"mean", "mean"}}}
+	for _, f := range []struct {
+		name, unit string
+		of         func(*sim.ArmResult) record.Interval
+	}{
+		{"goodput", "/s", func(a *sim.ArmResult) record.Interval { return a.Goodput }},
+		{"attempts", "/s", func(a *sim.ArmResult) record.Interval { return a.Attempts }},
+		{"attempts per request", "", func(a *sim.ArmResult) record.Interval { return a.Amplification }},
+		{"wasted work", narrow + "%", func(a *sim.ArmResult) record.Interval {
+			return record.Interval{Mean: 100 * a.Wasted.Mean, Half: 100 * a.Wasted.Half, N: a.Wasted.N}
+		}},
+		{"recovery", narrow + "s", func(a *sim.ArmResult) record.Interval { return a.Recovery }},
+	} {
+		end := 0.
+		for i := range r.Arms {
+			x := f.of(&r.Arms[i])
+			end = max(end, x.Mean+x.Half)
+		}
+		if end <= 0 {
+			continue
+		}
+		t.group(r, f.name, func(a *sim.ArmResult) (barRow, bool) {
+			x := f.of(a)
+			return barRow{Cells: []string{between(x, f.unit)}, Bar: whisker(x, end)}, x.N > 0
+		})
+	}
+	return t
+}
+
+// whisker returns an interval and its mean on a scale from 0 to an end.
+func whisker(x record.Interval, end float64) []barPart {
+	at := func(v float64) draw.Number { return draw.Number(100 * min(max(v/end, 0), 1)) }
+	low, high := at(x.Mean-x.Half), at(x.Mean+x.Half)
+	return []barPart{{"interval", low, high - low}, {"mean", at(x.Mean), .1}} // a line, as thick as the style sheet says
+}
+
+// newVerdicts says how often each verdict was.
+func newVerdicts(r *sim.Result) barTable {
+	t := barTable{Caption: "Verdicts of the replications", Columns: []string{"verdicts"}, Words: true}
+	t.group(r, "verdict", func(a *sim.ArmResult) (barRow, bool) {
+		row, all := barRow{}, 0
+		for _, n := range a.Verdicts {
+			all += n
+		}
+		text := ""
+		for v := len(a.Verdicts) - 1; v >= 0; v-- {
+			n := a.Verdicts[v]
+			if n == 0 {
+				continue
+			}
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%v in %d of %d", sim.Verdict(v), n, all)
+			row.Bar = append(row.Bar, cells(badgeOf(sim.Verdict(v)).Tone, len(row.Bar), n, all)...)
+		}
+		row.Cells = []string{text}
+		return row, all > 0
+	})
+	if len(r.Arms) > 1 && len(t.Groups) > 0 {
+		t.Groups[0].Name = ""
+	}
+	return t
+}
+
+// cells returns one part of a bar for each of n replications of all.
+func cells(class string, from, n, all int) []barPart {
+	parts := make([]barPart, n)
+	wide := 100 / float64(all)
+	for i := range parts {
+		parts[i] = barPart{class, draw.Number(float64(from+i) * wide), draw.Number(wide - min(.8, wide/4))}
+	}
+	return parts
+}
+
+// A searchRow is what a search found.
+type searchRow struct{ Name, Arm, Found, Range, Runs string }
+
+func newSearches(r *sim.Result) []searchRow {
+	var rows []searchRow
+	for i := range r.Searches {
+		s := &r.Searches[i]
+		row := searchRow{Name: named(s.Name, longestName), Arm: named(s.Arm, longestName), Runs: plural(s.Runs, "value")}
+		if s.Arm == "" && len(r.Arms) > 0 {
+			row.Arm = named(r.Arms[0].Name, longestName)
+		}
+		write := func(x float64) string { return amount(x) + "/s" }
+		if s.What == "trigger" {
+			write = inSeconds
+		}
+		row.Range = write(s.Low) + " to " + write(s.High)
+		row.Found = found(s, write(s.Found))
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// found says what a search's value means.
+func found(s *sim.SearchResult, value string) string {
+	switch {
+	case s.Always:
+		return "already " + value + " tips it: search lower"
+	case s.Never:
+		return "even " + value + " does not tip it: search higher"
+	case s.What == "trigger":
+		return "a trigger of " + value + " is the shortest that tips it"
+	}
+	return value + " is the largest load from which it recovers"
+}

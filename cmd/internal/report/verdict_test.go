@@ -1,0 +1,93 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan/sim"
+	"github.com/kalan-go/kalan/sim/record"
+)
+
+// a returns an arm of a run of ten seconds with a trigger from the fourth to the
+// sixth, that answers so much of 100 a second after it.
+func a(name string, v sim.Verdict, after float64) sim.ArmResult {
+	arm := sim.ArmResult{Name: name, Verdict: v, Bin: time.Second, Offered: record.Interval{Mean: 100}, Goodput: record.Interval{Mean: 95},
+		Recovery: record.Interval{Mean: 1.5}, Troubles: []sim.Window{{Name: "stall", From: 4 * time.Second, To: 6 * time.Second}}}
+	for i := range 10 {
+		m := sim.Moment{At: time.Duration(i) * time.Second, Offered: 100, Answered: 100}
+		if i >= 4 {
+			m.Answered = after
+		}
+		arm.Series = append(arm.Series, m)
+	}
+	return arm
+}
+
+func TestHeadlines(t *testing.T) {
+	quiet := a("quiet", sim.Stable, 40)
+	quiet.Troubles, quiet.Goodput.Mean = nil, 40
+	failing := a("failing", sim.Recovers, 100)
+	failing.Checks = []sim.Check{{OK: true}, {Got: "1.5s"}, {Got: "2"}}
+	if err := failing.Checks[1].Claim.UnmarshalText([]byte("recovery < 1s")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		arms       []sim.ArmResult
+		head, lead string
+	}{
+		{[]sim.ArmResult{a("", sim.Stable, 99)}, "Nothing is wrong: the system stays stable through “stall”.", "No expectation was written down, so none could fail."},
+		{[]sim.ArmResult{a("x", sim.Recovers, 99), a("y", sim.Stable, 99)}, "Nothing is wrong: “x” recovers after “stall”, within 1.5 s; “y” stays stable.", ""},
+		{[]sim.ArmResult{a("x", sim.Recovers, 99), a("y", sim.Metastable, 0)},
+			"“y” is metastable after “stall”: the trigger is over, and none of 100 requests a second is answered in time; “x” recovers, within 1.5 s.", ""},
+		{[]sim.ArmResult{a("x", sim.Suffers, 12), a("y", sim.Suffers, 0)}, "“x” and “y” suffer to the end under “stall”.", ""},
+		{[]sim.ArmResult{a("x", sim.SlowDrain, 1)}, "The system drains slowly after “stall”: the trigger is over, and 1 of 100 requests a second is answered in time.", ""},
+		{[]sim.ArmResult{a("x", sim.Collapsed, 1)}, "The system collapses without a trigger: 100 of 100 requests a second are answered in time before anything happens.", ""},
+		{[]sim.ArmResult{quiet}, "The system stays stable, and badly so: 40 of 100 requests a second are answered in time.", ""},
+		{[]sim.ArmResult{failing}, "2 of 3 expectations are not met: “recovery < 1s” was expected, and it is 1.5s.", "The system recovers after “stall”, within 1.5 s."},
+		{[]sim.ArmResult{failing, quiet}, "2 of 3 expectations are not met: in “failing” “recovery < 1s” was expected, and it is 1.5s.", ""},
+		{nil, "Nothing was simulated.", ""},
+	} {
+		r := &sim.Result{Duration: 10 * time.Second, Arms: slices.Clone(c.arms)}
+		if got := plain(headline(r).String()); got != c.head {
+			t.Errorf("the headline is\n%s\nwant\n%s", got, c.head)
+		}
+		if got := plain(lead(r).String()); c.lead != "" && got != c.lead {
+			t.Errorf("the lead is\n%s\nwant\n%s", got, c.lead)
+		}
+	}
+}
+
+func TestNamesAreListed(t *testing.T) {
+	for n, want := range []string{"", "“a”", "“a” and “b”", "“a”, “b” and “c”", "“a”, “b”, “c” and “d”", "“a”, “b”, “c” and 2 others"} {
+		var s sentence
+		s.names(strings.Split("abcde", "")[:n])
+		if got := s.String(); got != want {
+			t.Errorf("%d names are %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestStrides(t *testing.T) {
+	for _, c := range []struct{ n, most, want int }{{0, 10, 1}, {10, 10, 1}, {11, 10, 2}, {30, 10, 5}, {60, 10, 10}, {2000, 240, 10}} {
+		if got := stride(c.n, c.most); got != c.want {
+			t.Errorf("%d in at most %d: %d in one, want %d", c.n, c.most, got, c.want)
+		}
+	}
+}
+
+// Jain, Chiu and Hawe's own bounds: 1 for equals, 1/n when one has everything.
+func TestJain(t *testing.T) {
+	share := func(x float64) sim.LoadResult {
+		return sim.LoadResult{Offered: record.Interval{Mean: 10}, Goodput: record.Interval{Mean: 10 * x}}
+	}
+	for _, c := range []struct {
+		loads []sim.LoadResult
+		want  float64
+	}{{[]sim.LoadResult{share(.5), share(.5)}, 1}, {[]sim.LoadResult{share(1), share(0), share(0), share(0)}, .25}, {[]sim.LoadResult{share(0), share(0)}, 1}} {
+		if got := jain(c.loads); got != c.want {
+			t.Errorf("the index is %v, want %v", got, c.want)
+		}
+	}
+}
