@@ -8,6 +8,7 @@
 # nginx and haproxy are Debian's packages; one that is not installed is left out
 # and said so. Where the kernel allows it, generator and upstream have the
 # processor before everybody else, so that it is the gateways that are measured.
+# LINES_TO=FILE keeps what was seen, a line a case.
 # On a machine that is busy with other work, BUSY=1 gives the gateways the same,
 # all of them.
 set -eu
@@ -21,6 +22,7 @@ same=
 [ -z "${BUSY:-}" ] || same=$first
 
 dir=$(mktemp -d)
+lines=${LINES_TO:-$dir/lines}
 backend=
 gateway=
 stop() { # $1: a process. Asked twice, Kalan leaves at once.
@@ -68,7 +70,7 @@ play() { # $1: a gateway, $2: a case
 	listening 8080
 	metrics=
 	[ "$1" != kalan ] || metrics=http://127.0.0.1:9901/metrics
-	$first "$dir/kalan" overload-load --case "$2" --label "$1" --metrics "$metrics" >>"$dir/lines"
+	$first "$dir/kalan" overload-load --case "$2" --label "$1" --metrics "$metrics" >>"$lines"
 	stop "$gateway"
 	gateway=
 	stop "$backend"
@@ -87,5 +89,4 @@ for run in $(seq "$runs"); do
 		done
 	done
 done
-[ -z "${LINES_TO:-}" ] || cp "$dir/lines" "$LINES_TO"
-"$dir/kalan" overload-table <"$dir/lines"
+"$dir/kalan" overload-table <"$lines"

@@ -1,0 +1,153 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan"
+)
+
+// A terminal is one of those that lost their connection together.
+type terminal struct {
+	visits  int
+	refused time.Duration // the longest that a refusal took
+	told    time.Duration // the last Retry-After
+	back    time.Time     // when it came back after that
+	served  time.Time
+	err     error
+}
+
+var errRefused = errors.New("refused")
+
+// connect opens a connection and asks for something on it, as a login would.
+func (m *terminal) connect(address string) (net.Conn, error) {
+	m.visits++
+	m.back = time.Now()
+	c, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		return nil, err
+	}
+	c.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(c, "GET /login HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		return c, err
+	}
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	switch {
+	case err != nil:
+		return c, err
+	case a.StatusCode == http.StatusNotFound:
+		m.served = time.Now()
+		return c, nil
+	}
+	m.refused = max(m.refused, time.Since(m.back))
+	after, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if err != nil || a.StatusCode != http.StatusServiceUnavailable || !a.Close {
+		return c, errors.New("answered " + a.Status)
+	}
+	m.told = time.Duration(after) * time.Second
+	return c, errRefused
+}
+
+// persist connects until it is served, and waits each time as it was told, with
+// a second's jitter of its own (F5). It keeps its connection until the end.
+func (m *terminal) persist(address string, end <-chan struct{}) {
+	for m.visits < 10 {
+		c, err := m.connect(address)
+		if c != nil && err != nil {
+			c.Close()
+		}
+		if err == nil {
+			defer c.Close()
+			<-end
+			return
+		}
+		if !errors.Is(err, errRefused) {
+			m.err = err
+			return
+		}
+		timer := time.NewTimer(m.told + time.Duration(rand.Int64N(int64(time.Second))))
+		<-timer.C
+	}
+	m.err = errors.New("ten visits")
+}
+
+// TestTheReconnectStorm is F4's: 5,000 terminals lose their connections in one
+// moment and come back in the next. What is over the rate is told so at once,
+// and whoever comes back when it was told is let in.
+func TestTheReconnectStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("5,000 connections and ten seconds of real time: left out of -short")
+	}
+	const terminals, rate, burst = 5000, 2000, 500
+	file := fileFor(backend(t, answers("ok")))
+	file.Accept = &kalan.Accept{Rate: rate, Burst: burst}
+	file.Routes[0].Match.Prefix = "/orders" // elsewhere the gateway answers by itself: what is drilled is the way in
+	h := open(t, file)
+	all := make([]terminal, terminals)
+	end := make(chan struct{})
+	var connected sync.WaitGroup
+	begin := time.Now()
+	for i := range all {
+		connected.Go(func() { all[i].persist(h.Addr().String(), end) })
+	}
+	until := time.After(time.Minute)
+	for look := time.NewTicker(50 * time.Millisecond); h.gate.Snapshot().Accepted < terminals; {
+		select {
+		case <-look.C:
+		case <-until:
+			t.Fatalf("after a minute: %+v", h.gate.Snapshot())
+		}
+	}
+	took := time.Since(begin)
+	close(end)
+	connected.Wait()
+	judgeStorm(t, all, begin, took, h.gate.Snapshot().Refused)
+	// Within the rate: the burst, and what the rate has given since.
+	if least := time.Duration(terminals-burst) * time.Second / rate; took < least {
+		t.Errorf("all are in after %v; at the rate that takes %v", took, least)
+	}
+}
+
+func judgeStorm(t *testing.T, all []terminal, begin time.Time, took time.Duration, refused any) {
+	t.Helper()
+	var visits, slowest []time.Duration
+	lost, late := 0, 0
+	for i := range all {
+		m := &all[i]
+		if m.err != nil {
+			if lost++; lost < 5 {
+				t.Errorf("terminal %d: %v", i, m.err)
+			}
+			continue
+		}
+		visits = append(visits, time.Duration(m.visits))
+		slowest = append(slowest, m.refused)
+		// Served at the visit that it was told to make: within its window.
+		if m.told > 0 && m.served.Sub(m.back) > 2*time.Second {
+			late++
+		}
+	}
+	slices.Sort(visits)
+	slices.Sort(slowest)
+	n := len(visits)
+	t.Logf("%d terminals in %v, refused %v; visits: median %d, p99 %d, most %d; refusals told within %v (p99), %v (all)",
+		n, took.Round(time.Millisecond), refused, visits[n/2], visits[n*99/100], visits[n-1], slowest[n*99/100], slowest[n-1])
+	if lost > 0 || late > len(all)/100 {
+		t.Errorf("%d are lost, %d were served late", lost, late)
+	}
+	if visits[n*99/100] > 4 {
+		t.Errorf("one of a hundred comes %d times", visits[n*99/100])
+	}
+	if slowest[n/2] > 2*time.Second {
+		t.Errorf("the median refusal took %v", slowest[n/2])
+	}
+}
