@@ -148,9 +148,23 @@ func (f File) LevelOf(name string) (level uint8, known bool) {
 	return uint8(max(i, 0)), i >= 0
 }
 
-// Header returns the header that a source such as "header:X-Tenant" or
-// "key:X-Api-Key" names, and what kind of source it is.
-func Header(source string) (kind, name string, err error) {
+// Source returns what tells tenants apart: "header" or "key", with the name of
+// the header, "certificate" or "address".
+func (t Tenant) Source() (kind, header string) {
+	if kind, header, err := parseSource(t.From); err == nil {
+		return kind, header
+	}
+	return t.From, ""
+}
+
+// Header returns the header that names a request's level, "" for none.
+func (p Priority) Header() string {
+	_, header, _ := parseSource(p.From)
+	return header
+}
+
+// parseSource reads "header:NAME" or "key:NAME".
+func parseSource(source string) (kind, name string, err error) {
 	kind, name, ok := strings.Cut(source, ":")
 	switch {
 	case !ok || kind != "header" && kind != "key":

@@ -66,7 +66,7 @@ func (t *Tenant) check(c *field.Check) {
 	if t = t.withDefaults(); t == nil {
 		return
 	}
-	if _, _, err := Header(t.From); err != nil && t.From != "address" && t.From != "certificate" {
+	if _, _, err := parseSource(t.From); err != nil && t.From != "address" && t.From != "certificate" {
 		c.Refuse("tenant.from", "%.60q %v; write header:NAME, key:NAME, certificate or address", t.From, err)
 	}
 	checkRate(c, "tenant", t.Rate, t.Burst)
@@ -83,7 +83,7 @@ func (p *Priority) check(c *field.Check) {
 	if p = p.withDefaults(); p == nil {
 		return
 	}
-	if kind, _, err := Header(p.From); (err != nil || kind != "header") && p.From != "" {
+	if kind, _, err := parseSource(p.From); (err != nil || kind != "header") && p.From != "" {
 		c.Refuse("priority.from", "%.60q does not say where to look; write header:NAME", p.From)
 	}
 	c.Count("priority.levels", len(p.Levels), mostLevels)

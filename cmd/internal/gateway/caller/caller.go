@@ -47,9 +47,8 @@ type Teller struct {
 // New returns a teller for a file with its defaults.
 func New(file kalan.File, trust wire.Trust) *Teller {
 	t := &Teller{trust: trust, names: maphash.MakeSeed(), places: maphash.MakeSeed(), levels: make(map[string]uint8)}
-	if p := file.Priority; p != nil && p.From != "" {
-		_, name, _ := kalan.Header(p.From)
-		t.priority = http.CanonicalHeaderKey(name)
+	if p := file.Priority; p != nil {
+		t.priority = http.CanonicalHeaderKey(p.Header())
 		for i, level := range p.Levels {
 			t.levels[level] = uint8(i)
 		}
@@ -58,14 +57,14 @@ func New(file kalan.File, trust wire.Trust) *Teller {
 		return t
 	}
 	t.weights = file.Tenant.Weights
-	kind, name, _ := kalan.Header(file.Tenant.From)
+	kind, name := file.Tenant.Source()
 	t.header = http.CanonicalHeaderKey(name)
-	switch {
-	case kind == "header":
+	switch kind {
+	case "header":
 		t.tell = t.byHeader
-	case kind == "key":
+	case "key":
 		t.tell = t.byKey
-	case file.Tenant.From == "certificate":
+	case "certificate":
 		t.tell = t.byCertificate
 	default:
 		t.tell = t.byAddress
