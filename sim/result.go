@@ -145,6 +145,15 @@ type SearchResult struct {
 	Runs int
 	// Always and Never say that the verdict did not change between the bounds.
 	Always, Never bool
+	// Trials are the values in the order in which they were tried.
+	Trials []Trial
+}
+
+// A Trial is a value that a search tried: how many replications did not
+// recover, and how many there were.
+type Trial struct {
+	Value      float64
+	Tipped, Of int
 }
 
 // A Check is one expectation and what it came to.

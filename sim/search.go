@@ -105,5 +105,6 @@ func (b *bisection) tips(x float64) (bool, error) {
 			down++
 		}
 	}
+	b.found.Trials = append(b.found.Trials, Trial{Value: x, Tipped: down, Of: len(all)})
 	return 2*down >= len(all), nil
 }
