@@ -20,8 +20,12 @@ func TestTheProgramsInTheDocumentsCompile(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	for _, name := range []string{"README.md"} {
-		text, err := os.ReadFile(filepath.Join(repository(), name))
+	guides, err := filepath.Glob(filepath.Join(repository(), "docs", "guides", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(guides, filepath.Join(repository(), "README.md")) {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
