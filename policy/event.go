@@ -6,17 +6,19 @@ import "time"
 type Kind uint8
 
 const (
-	// Started: an attempt got its slot; Count is its number within the call.
+	// Started: a call's first attempt got its slot; Count is 1.
 	Started Kind = iota + 1
 	// Refused: a call was refused or ended without an answer; Reason says why.
 	Refused
 	// Settled: an attempt was judged; Outcome says how, Took how long it ran.
 	Settled
-	// Retried: one more attempt was decided; Took is the wait before it.
+	// Retried: an attempt that is not its call's first got its slot, for a retry
+	// or a hedge; Count is its number within the call.
 	Retried
 	// Moved: the breaker changed its state; Count is the new state.
 	Moved
-	// Resized: the limit moved; Count is the new number of slots.
+	// Resized: the limit moved; Count is the new number of slots. It is told at
+	// most ten times a second.
 	Resized
 )
 
