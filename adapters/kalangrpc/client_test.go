@@ -20,6 +20,7 @@ import (
 	"github.com/kalan-go/kalan/adapters/kalangrpc"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/retry"
 )
 
 func errorsIs(err, target error) bool { return errors.Is(err, target) }
@@ -40,9 +41,13 @@ func TestRepeatableMethodsAreRetried(t *testing.T) {
 		}
 		return nil
 	}}
-	client := call(t, s, kalangrpc.Client{Guard: guard(t, nil), Repeatable: always})
+	g := guard(t, nil)
+	client := call(t, s, kalangrpc.Client{Guard: g, Repeatable: always})
 	if _, err := client.EmptyCall(t.Context(), &grpc_testing.Empty{}); err != nil {
 		t.Fatal(err)
+	}
+	if n := g.Snapshot().InFlight; n != 0 {
+		t.Errorf("%d slots taken after the answer", n)
 	}
 	if want := []string{"", "1", "2"}; !slices.Equal(previous, want) {
 		t.Errorf("previous attempts %q, want %q", previous, want)
@@ -148,6 +153,22 @@ func TestRemainingTimeTravels(t *testing.T) {
 	wantCode(t, err, codes.DeadlineExceeded, policy.Expired)
 	if n := s.hits.Load(); n != 1 {
 		t.Errorf("%d calls, want 1: the second has no time left", n)
+	}
+}
+
+// A retry that cannot fit into the caller's time is not waited for: the answer
+// is what the server said, and it says that time was the reason (O-15).
+func TestRetryThatDoesNotFit(t *testing.T) {
+	s := &service{empty: func(context.Context, int64) error { return status.Error(codes.Unavailable, "down") }}
+	g := guard(t, func(c *kalan.Config) {
+		c.Retry.Base, c.Retry.Cap, c.Retry.Jitter = time.Hour, time.Hour, retry.Constant
+	})
+	client := call(t, s, kalangrpc.Client{Guard: g, Repeatable: always})
+	began := time.Now()
+	_, err := client.EmptyCall(within(t, 20*time.Second), &grpc_testing.Empty{})
+	wantCode(t, err, codes.Unavailable, policy.Expired)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("waited %v for a retry in an hour", took)
 	}
 }
 

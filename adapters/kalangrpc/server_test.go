@@ -213,7 +213,10 @@ func TestRetriesHaveOneOwner(t *testing.T) {
 			return status.Error(codes.Unavailable, "down")
 		}}
 		inner := call(t, backend, kalangrpc.Client{Guard: guard(t, two), Repeatable: always, Owner: "inner"})
+		var marked string
 		middle := &service{empty: func(ctx context.Context, _ int64) error {
+			md, _ := metadata.FromIncomingContext(ctx)
+			marked = first(md, "x-retry-owner")
 			_, err := inner.EmptyCall(ctx, &grpc_testing.Empty{})
 			return err
 		}}
@@ -222,6 +225,9 @@ func TestRetriesHaveOneOwner(t *testing.T) {
 			kalangrpc.Client{Guard: guard(t, two), Repeatable: always, Owner: "outer"}.Options()...))
 		_, err := outer.EmptyCall(t.Context(), &grpc_testing.Empty{})
 		wantCode(t, err, codes.Unavailable, nil)
+		if (marked == "outer") != test.trust {
+			t.Errorf("trust %v: the handler sees the mark %q", test.trust, marked)
+		}
 		want := map[bool]string{true: "outer", false: "inner"}[test.trust]
 		if n := backend.hits.Load(); n != test.hits || owner != want {
 			t.Errorf("trust %v: %d calls at the bottom, repeated by %q; want %d and %q", test.trust, n, owner, test.hits, want)

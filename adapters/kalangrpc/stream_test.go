@@ -102,6 +102,28 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
+// A header is an answer too: a watch that has nothing to tell yet has begun.
+func TestLongStreamBeginsWithItsHeader(t *testing.T) {
+	watch := func(s grpc_testing.TestService_FullDuplexCallServer) error {
+		if err := s.SendHeader(nil); err != nil {
+			return err
+		}
+		<-s.Context().Done()
+		return s.Context().Err()
+	}
+	g := guard(t, nil)
+	client := call(t, &service{duplex: watch}, kalangrpc.Client{Guard: g, Long: always})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := client.FullDuplexCall(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Header(); err != nil || g.Snapshot().InFlight != 0 {
+		t.Errorf("%v, %d slots taken by a stream that has answered", err, g.Snapshot().InFlight)
+	}
+}
+
 // A long stream that never begins to answer is cut at the limit.
 func TestLongStreamThatHangs(t *testing.T) {
 	hang := func(s grpc_testing.TestService_FullDuplexCallServer) error {
@@ -181,5 +203,8 @@ func TestServerStreams(t *testing.T) {
 			t.Errorf("long %v: the first stream ended with %v", long, err)
 		}
 		idle(t, g)
+		if shot := g.Snapshot(); long && (shot.Counts.Outcomes[policy.Success] != 0 || shot.Mean != 0) {
+			t.Errorf("streams that only began are taken for answers: %v, mean %v", shot.Counts.Outcomes, shot.Mean)
+		}
 	}
 }

@@ -148,6 +148,18 @@ func TestObserverMakesAHistogram(t *testing.T) {
 	if n := testutil.CollectAndCount(o, "kalan_attempt_duration_seconds"); n != 4 {
 		t.Errorf("%d histograms, want one for each outcome", n)
 	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(o)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range families[0].GetMetric() {
+		want := map[string]uint64{"success": 2}[m.GetLabel()[1].GetValue()]
+		if n := m.GetHistogram().GetSampleCount(); n != want {
+			t.Errorf("%v: %d samples, want %d", m.GetLabel(), n, want)
+		}
+	}
 	problem := testutil.CollectAndCompare(o, strings.NewReader(`
 # HELP kalan_events_missed_total Decisions that were lost before they were observed; a larger Trace keeps more.
 # TYPE kalan_events_missed_total counter

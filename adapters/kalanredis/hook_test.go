@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/adapters/kalanredis"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 )
@@ -37,10 +38,11 @@ func TestFrozenServer(t *testing.T) {
 			t.Errorf("%s connection: %v after %v, want an i/o timeout after 200ms", connection, err, took)
 		}
 	}
+	patient := s.guarded(t, g, func(o *redis.Options) { o.ReadTimeout = time.Minute })
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	var err error
-	if took := timed(func() { err = client.Get(short, "a").Err() }); reasonOf(err) != policy.Expired || took > bound {
+	if took := timed(func() { err = patient.Get(short, "a").Err() }); reasonOf(err) != policy.Expired || took > bound {
 		t.Errorf("a caller with 50ms: %v after %v", err, took)
 	}
 	if o := g.Snapshot().Counts.Outcomes; o[policy.Failure] != 2 || o[policy.Cut] != 1 {
@@ -269,5 +271,12 @@ func TestDial(t *testing.T) {
 	took := timed(func() { err = deaf.Get(t.Context(), "a").Err() })
 	if !errors.As(err, &dial) || dial.Op != "dial" || !dial.Timeout() || took < 100*time.Millisecond || took > bound {
 		t.Errorf("%v after %v, want a dial that times out after 100ms", err, took)
+	}
+	// The hook limits a dial by itself, too.
+	alone := redis.NewClient(&redis.Options{Addr: deaf.Options().Addr, DialTimeout: time.Minute, DialerRetries: 1, MaxRetries: -1})
+	defer alone.Close()
+	alone.AddHook(kalanredis.Hook{Guard: guard(t, func(c *kalan.Config) { c.Retry.Attempts, c.Exchange = 1, 0 })})
+	if took := timed(func() { err = alone.Get(t.Context(), "a").Err() }); err == nil || took > bound {
+		t.Errorf("the hook alone: %v after %v", err, took)
 	}
 }

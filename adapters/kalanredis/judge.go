@@ -41,8 +41,6 @@ func Judge(err error) policy.Report {
 		return policy.Report{Outcome: policy.Success}
 	case errors.As(err, &said):
 		return judgeAnswer(err)
-	case starved(err), errors.Is(err, redis.ErrClosed):
-		return policy.Report{Final: true}
 	case errors.Is(err, io.EOF):
 		return policy.Report{Outcome: policy.Failure}
 	}

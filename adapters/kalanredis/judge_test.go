@@ -2,6 +2,7 @@ package kalanredis_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -70,12 +71,24 @@ func TestAnswersOfOneServer(t *testing.T) {
 // A replica whose master is gone: writes are READONLY, and reads MASTERDOWN
 // when it may not serve what it has.
 func TestAnswersOfAReplica(t *testing.T) {
-	client := start(t, place(t)).plain(t)
+	s := start(t, place(t))
+	client := s.plain(t)
 	ctx := t.Context()
 	if err := client.ReplicaOf(ctx, "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswer(t, client.Set(ctx, "a", 1, 0).Err(), "READONLY", failure)
+
+	// In a pipeline the worst answer counts, and go-redis returns the first.
+	g := guard(t, nil)
+	_, err := s.guarded(t, g, nil).Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Get(ctx, "none")
+		p.Set(ctx, "a", 1, 0)
+		return nil
+	})
+	if o := g.Snapshot().Counts.Outcomes; !errors.Is(err, redis.Nil) || o[policy.Failure] != 1 {
+		t.Errorf("%v, outcomes %v; want the missing key and one failure", err, o)
+	}
 	client.ConfigSet(ctx, "replica-serve-stale-data", "no")
 	wantAnswer(t, client.Get(ctx, "a").Err(), "MASTERDOWN", failure)
 }
