@@ -192,9 +192,21 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 		s.reserve = false
 	}
 	s.limit.Give(s.now, &sl.token, limit.Sample{
-		Outcome: o, Late: sl.late || s.now >= sl.until, Refused: sl.refused, Remaining: sl.left,
+		Outcome: o, Late: s.tooLate(sl, o), Refused: sl.refused, Remaining: sl.left,
 	})
 	s.journal.sized(s.now, s.limit.Max())
 	s.budget.End(s.now, &sl.mark)
 	s.drop(t.slot)
+}
+
+// tooLate reports whether the limit is to hear of an attempt that it was too
+// late. One that was never answered, while the breaker has begun to suspect
+// that nothing is, is the breaker's evidence alone: a limit that shrinks at every
+// hang would leave too few attempts to prove it by.
+func (s *Stack) tooLate(sl *slot, o policy.Outcome) bool {
+	answered := o == policy.Success || o == policy.Ignored
+	if !answered && s.breaker.Snapshot(s.now).Score > 0 {
+		return false
+	}
+	return sl.late || s.now >= sl.until
 }
