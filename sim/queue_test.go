@@ -269,3 +269,5 @@ func TestNewestFirst(t *testing.T) {
 		})
 	}
 }
+
+func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
