@@ -110,7 +110,7 @@ func ask[T any](v *view, expression string) T {
 	return do(v, chromedp.Evaluate[T](expression))
 }
 
-// keep writes what a person should look at, if it is wanted.
+// keep writes what a person should look at.
 func (v *view) keep(name string, content []byte) {
 	v.Helper()
 	if *pictures == "" {
@@ -121,8 +121,12 @@ func (v *view) keep(name string, content []byte) {
 	}
 }
 
+// picture takes one of the whole page, if it is wanted.
 func (v *view) picture(name string) {
 	v.Helper()
+	if *pictures == "" {
+		return
+	}
 	png := do(v, chromedp.FullScreenshot(100))
 	if len(png) < 1000 {
 		v.Errorf("the screenshot has %d bytes", len(png))

@@ -31,7 +31,7 @@ func newLatencyChart(r *sim.Result) *latencyChart {
 	c := &latencyChart{from: math.Inf(1)}
 	for i := range r.Arms {
 		if h := &r.Arms[i].Latency; h.Count() > 0 {
-			c.from = min(c.from, max(h.Quantile(.002), time.Microsecond).Seconds())
+			c.from = min(c.from, max(h.Quantile(.005), time.Microsecond).Seconds())
 			c.to = max(c.to, h.Quantile(.9995).Seconds())
 		}
 	}

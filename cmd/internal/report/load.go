@@ -1,12 +1,13 @@
 package report
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/kalan-go/kalan/cmd/internal/report/draw"
 	"github.com/kalan-go/kalan/sim"
 )
+
+const heightOfLoad = 264
 
 // pointsOfLoad is how many dots a cloud has at most.
 const pointsOfLoad = 60
@@ -50,23 +51,19 @@ func newLoadChart(r *sim.Result) *loadChart {
 	c.right, c.top = draw.Ceil(right, 5), draw.Ceil(top, 5)
 	for i := range r.Arms {
 		c.Panels = append(c.Panels, c.panel(r, i, courses[i]))
-		c.Rows = append(c.Rows, c.row(r, courses[i]))
+		c.Rows = append(c.Rows, newLoadRow(r, courses[i]))
 	}
+	c.sweep(r, courses)
 	return c
 }
 
 func (c *loadChart) panel(r *sim.Result, i int, k *course) panel {
-	const height, top, right = 264, 30, wide - 16
-	ys := draw.Ticks(c.top, 5)
-	f := draw.NewFrame(leftOf(ys), top, right, height-42, draw.Scale{To: c.right}, draw.Scale{To: c.top})
-	p := newPanel("load", i, k.arm, height)
+	p := newPanel("load", i, k.arm, heightOfLoad)
 	d := p.Drawing
 	d.Title = "Goodput against offered load, " + p.Arm
 	d.About = aboutTime(k)
+	f := c.frame(d)
 	c.vulnerable(d, &f, r, k.arm)
-	d.Axes(&f, draw.Ticks(c.right, 5), ys)
-	d.Text("axis-name", "end", draw.Point{X: f.Right, Y: height - 4}, "offered, requests/s")
-	d.Text("axis-name", "start", draw.Point{X: 0, Y: 13}, "answered/s")
 	c.knee(d, &f, k.arm)
 	for j := range k.moments {
 		m := &k.moments[j]
@@ -175,25 +172,4 @@ func arrow(d *draw.Drawing, from, to draw.Point) {
 	}
 	d.Line("arrow", at(8, 0), at(long-9, 0))
 	d.Line("arrow", at(long-14, 4), at(long-8, 0), at(long-14, -4))
-}
-
-func (c *loadChart) row(r *sim.Result, k *course) loadRow {
-	row := loadRow{Arm: named(k.arm.Name, longestName), Capacity: "–", Heals: "–", Before: "–", After: "–"}
-	if k.arm.Capacity > 0 {
-		row.Capacity = amount(k.arm.Capacity) + "/s"
-	}
-	if s := healing(r, k.arm); s != nil {
-		row.Heals = amount(s.Found) + "/s"
-	}
-	pair := func(m sim.Moment, ok bool) string {
-		if !ok {
-			return "–"
-		}
-		return fmt.Sprintf("%s of %s/s", amount(m.Answered), amount(m.Offered))
-	}
-	row.Before = pair(k.before())
-	if k.troubled() {
-		row.After = pair(k.after())
-	}
-	return row
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/sim"
 	"github.com/kalan-go/kalan/sim/random"
 )
@@ -38,6 +39,19 @@ func odd() map[string]sim.Scenario {
 			s.Loads = append(s.Loads, sim.Load{Name: "robots", To: shop, Rate: 90, Deadline: 50 * ms})
 			for i := range 7 {
 				s.Arms = append(s.Arms, sim.Arm{Name: fmt.Sprintf("%d workers", i+2), Services: []sim.Service{{Name: "shop", Workers: i + 2}}})
+			}
+		}),
+		"sweep": system(60, 100, func(s *sim.Scenario) {
+			s.Services[0].Workers = 1
+			s.Loads[0].Client = &sim.Client{Timeout: 500 * ms, Retry: &retry.Config{Attempts: 2, Jitter: retry.AtOnce}}
+			s.Loads[0].Deadline = 0
+			s.Triggers = []sim.Trigger{{Name: "stall", What: sim.Stall, Of: shop, At: 10 * time.Second, For: 2 * time.Second}}
+			for _, rate := range []float64{30, 40, 50, 60, 70, 80, 90} {
+				s.Arms = append(s.Arms, sim.Arm{Name: fmt.Sprintf("%.0f/s", rate), Loads: []sim.Load{{Name: "visitors", Rate: rate}}})
+			}
+			s.Searches = []sim.Search{
+				{Name: "largest load that heals", Arm: "80/s", Load: "visitors", From: 20, To: 100},
+				{Name: "shortest stall that tips it", Arm: "80/s", Trigger: "stall", From: .1, To: 4},
 			}
 		}),
 		"silence": system(10, 50, func(s *sim.Scenario) {

@@ -22,6 +22,7 @@ type page struct {
 	Verdicts     barTable
 	Intervals    barTable
 	Searches     []searchRow
+	Trials       barTable
 	Replications int
 	Checks       []checkRow
 	Assumptions  []string
@@ -69,7 +70,7 @@ func newPage(r *sim.Result, o Options) (*page, error) {
 		Name: named(r.Name, 2*longestName), About: strings.TrimSpace(r.About), Headline: headline(r), Lead: lead(r),
 		Load: newLoadChart(r), Time: newTimeChart(r), Latency: newLatencyChart(r),
 		Hops: newHops(r), Waste: newWaste(r), Fairness: newFairness(r),
-		Verdicts: newVerdicts(r), Intervals: newIntervals(r), Searches: newSearches(r), Replications: r.Replications,
+		Verdicts: newVerdicts(r), Intervals: newIntervals(r), Searches: newSearches(r), Trials: newTrials(r), Replications: r.Replications,
 		Assumptions: r.Assumptions, Facts: factsOf(r), Command: commandLine(o.Command), Downloads: downloads, Version: o.Version,
 	}
 	for i := range r.Arms {
@@ -85,7 +86,7 @@ func newPage(r *sim.Result, o Options) (*page, error) {
 func cardOf(a *sim.ArmResult) card {
 	c := card{Name: named(a.Name, longestName), About: strings.TrimSpace(a.About), Badge: badgeOf(a.Verdict)}
 	add := func(name, value string) { c.Facts = append(c.Facts, fact{name, value}) }
-	add("answered in time", amount(a.Goodput.Mean)+" of "+amount(a.Offered.Mean)+"/s")
+	add("goodput", amount(a.Goodput.Mean)+" of "+amount(a.Offered.Mean)+"/s")
 	add("p99 latency", quantile(&a.Latency, .99))
 	add("attempts per request", times(a.Amplification.Mean))
 	add("wasted work", percent(a.Wasted.Mean))
@@ -93,7 +94,7 @@ func cardOf(a *sim.ArmResult) card {
 		add("recovers", recovery(a))
 	}
 	if a.Amplifies != "" {
-		add("amplifies most", named(strings.Replace(a.Amplifies, ">", " → ", 1), longestName))
+		add("amplifies", named(strings.Replace(a.Amplifies, ">", " → ", 1), longestName))
 	}
 	return c
 }

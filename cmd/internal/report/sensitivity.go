@@ -77,6 +77,8 @@ func newVerdicts(r *sim.Result) barTable {
 	return t
 }
 
+func percentOf(k, n int) draw.Number { return draw.Number(100 * float64(k) / float64(max(n, 1))) }
+
 // cells returns one part of a bar for each of n replications of all.
 func cells(class string, from, n, all int) []barPart {
 	parts := make([]barPart, n)
@@ -85,39 +87,4 @@ func cells(class string, from, n, all int) []barPart {
 		parts[i] = barPart{class, draw.Number(float64(from+i) * wide), draw.Number(wide - min(.8, wide/4))}
 	}
 	return parts
-}
-
-// A searchRow is what a search found.
-type searchRow struct{ Name, Arm, Found, Range, Runs string }
-
-func newSearches(r *sim.Result) []searchRow {
-	var rows []searchRow
-	for i := range r.Searches {
-		s := &r.Searches[i]
-		row := searchRow{Name: named(s.Name, longestName), Arm: named(s.Arm, longestName), Runs: plural(s.Runs, "value")}
-		if s.Arm == "" && len(r.Arms) > 0 {
-			row.Arm = named(r.Arms[0].Name, longestName)
-		}
-		write := func(x float64) string { return amount(x) + "/s" }
-		if s.What == "trigger" {
-			write = inSeconds
-		}
-		row.Range = write(s.Low) + " to " + write(s.High)
-		row.Found = found(s, write(s.Found))
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// found says what a search's value means.
-func found(s *sim.SearchResult, value string) string {
-	switch {
-	case s.Always:
-		return "already " + value + " tips it: search lower"
-	case s.Never:
-		return "even " + value + " does not tip it: search higher"
-	case s.What == "trigger":
-		return "a trigger of " + value + " is the shortest that tips it"
-	}
-	return value + " is the largest load from which it recovers"
 }

@@ -74,10 +74,10 @@ func disappointment(r *sim.Result) (s sentence) {
 			if s.say(": "); len(r.Arms) > 1 {
 				s.say("in ")
 				s.name(r.Arms[i].Name)
-				s.say(" ")
+				s.say(", ")
 			}
 			s.name(c.Claim.String())
-			s.say(" was expected, and it is " + c.Got + ".")
+			s.say(" was expected and it is " + c.Got + ".")
 			return s
 		}
 	}
@@ -138,10 +138,13 @@ func (s *sentence) about(r *sim.Result, same []*sim.ArmResult, first bool) {
 	} else {
 		s.say(" " + words.one)
 	}
+	if len(same) == 1 && same[0].Verdict == sim.Recovers {
+		s.say(" " + recovery(same[0]))
+	}
 	if first {
 		s.after(same[0])
 	}
-	if len(same) == 1 && (first || same[0].Verdict == sim.Recovers) {
+	if first && len(same) == 1 {
 		s.evidence(courseOf(r, same[0], 1))
 	}
 }
@@ -179,8 +182,6 @@ func (s *sentence) evidence(c *course) {
 		if m := (sim.Moment{Offered: c.arm.Offered.Mean, Answered: c.arm.Goodput.Mean}); m.Answered < mostly*m.Offered {
 			s.say(", and badly so: " + answered(m))
 		}
-	case sim.Recovers:
-		s.say(", " + recovery(c.arm))
 	case sim.Metastable, sim.SlowDrain:
 		if m, ok := c.after(); ok {
 			s.say(": the trigger is over, and " + answered(m))

@@ -38,15 +38,15 @@ func TestHeadlines(t *testing.T) {
 		head, lead string
 	}{
 		{[]sim.ArmResult{a("", sim.Stable, 99)}, "Nothing is wrong: the system stays stable through “stall”.", "No expectation was written down, so none could fail."},
-		{[]sim.ArmResult{a("x", sim.Recovers, 99), a("y", sim.Stable, 99)}, "Nothing is wrong: “x” recovers after “stall”, within 1.5 s; “y” stays stable.", ""},
+		{[]sim.ArmResult{a("x", sim.Recovers, 99), a("y", sim.Stable, 99)}, "Nothing is wrong: “x” recovers within 1.5 s after “stall”; “y” stays stable.", ""},
 		{[]sim.ArmResult{a("x", sim.Recovers, 99), a("y", sim.Metastable, 0)},
-			"“y” is metastable after “stall”: the trigger is over, and none of 100 requests a second is answered in time; “x” recovers, within 1.5 s.", ""},
+			"“y” is metastable after “stall”: the trigger is over, and none of 100 requests a second is answered in time; “x” recovers within 1.5 s.", ""},
 		{[]sim.ArmResult{a("x", sim.Suffers, 12), a("y", sim.Suffers, 0)}, "“x” and “y” suffer to the end under “stall”.", ""},
 		{[]sim.ArmResult{a("x", sim.SlowDrain, 1)}, "The system drains slowly after “stall”: the trigger is over, and 1 of 100 requests a second is answered in time.", ""},
 		{[]sim.ArmResult{a("x", sim.Collapsed, 1)}, "The system collapses without a trigger: 100 of 100 requests a second are answered in time before anything happens.", ""},
 		{[]sim.ArmResult{quiet}, "The system stays stable, and badly so: 40 of 100 requests a second are answered in time.", ""},
-		{[]sim.ArmResult{failing}, "2 of 3 expectations are not met: “recovery < 1s” was expected, and it is 1.5s.", "The system recovers after “stall”, within 1.5 s."},
-		{[]sim.ArmResult{failing, quiet}, "2 of 3 expectations are not met: in “failing” “recovery < 1s” was expected, and it is 1.5s.", ""},
+		{[]sim.ArmResult{failing}, "2 of 3 expectations are not met: “recovery < 1s” was expected and it is 1.5s.", "The system recovers within 1.5 s after “stall”."},
+		{[]sim.ArmResult{failing, quiet}, "2 of 3 expectations are not met: in “failing”, “recovery < 1s” was expected and it is 1.5s.", ""},
 		{nil, "Nothing was simulated.", ""},
 	} {
 		r := &sim.Result{Duration: 10 * time.Second, Arms: slices.Clone(c.arms)}
