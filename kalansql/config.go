@@ -105,13 +105,13 @@ func (c Config) pool() kalan.Config {
 	}}
 }
 
-// login is the guard before every connection that is made. They need no room:
-// only who has a connection's place makes one.
+// login is the guard before every connection that is made. Whoever makes one has
+// a connection's place; what waits here waits for logins that were left behind.
 func (c Config) login() kalan.Config {
 	open := c.Breaker
 	open.Slow, open.Exchange = 0, 0
 	return kalan.Config{Name: c.Name + "/connect", Config: stack.Config{
-		Exchange: c.Connect, Checkout: -1, Limit: limit.Fixed(c.Connections), Breaker: open,
+		Exchange: c.Connect, Checkout: c.Checkout, Limit: limit.Fixed(c.Connections), Breaker: open,
 		Retry: retry.Config{Attempts: 1}, Cancels: true, Trace: c.Trace,
 	}}
 }

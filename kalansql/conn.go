@@ -241,6 +241,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 		if o.ReadOnly || o.Isolation != driver.IsolationLevel(sql.LevelDefault) {
 			return nil, errPlainTx
 		}
+		//lint:ignore SA1019 a driver from before contexts has nothing else
 		return c.Conn.Begin()
 	})
 	if err != nil {

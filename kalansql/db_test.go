@@ -243,6 +243,8 @@ func TestEveryConnectionComesBack(t *testing.T) {
 	_, _, statements := db.Guards()
 	until(t, "all is back", func() bool { return taken(db) == 0 && statements.Snapshot().InFlight == 0 })
 	until(t, "the pool is idle", func() bool { return db.Stats().InUse == 0 })
+	_, connects, _ := db.Guards()
+	until(t, "the logins that were left have ended", func() bool { return connects.Snapshot().InFlight == 0 })
 	must(t, db.PingContext(t.Context()))
 }
 

@@ -25,7 +25,7 @@ func (o *old) Open(string) (driver.Conn, error) { return oldConn{o}, nil }
 type oldConn struct{ *old }
 
 func (c oldConn) Prepare(q string) (driver.Stmt, error) { return oldStmt{c.old, q}, nil }
-func (c oldConn) Begin() (driver.Tx, error)             { return oldTx{c.old}, nil }
+func (c oldConn) Begin() (driver.Tx, error)             { return oldTx(c), nil }
 func (c oldConn) Close() error                          { return nil }
 
 type oldStmt struct {

@@ -190,7 +190,7 @@ func TestAConnectionThatDoesNotComeAbout(t *testing.T) {
 	must(t, err)
 	connector, err := pq.NewConnector(fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable", l.Addr().(*net.TCPAddr).Port))
 	must(t, err)
-	db, err := kalansql.Open(connector, kalansql.Config{Connect: 100 * ms, Connections: 2})
+	db, err := kalansql.Open(connector, kalansql.Config{Connect: 100 * ms, Connections: 2, Checkout: 50 * ms})
 	must(t, err)
 	defer db.Close()
 	for range 2 {
@@ -199,7 +199,7 @@ func TestAConnectionThatDoesNotComeAbout(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	}
-	if err := db.PingContext(t.Context()); !errors.Is(err, policy.Full) {
+	if err := db.PingContext(t.Context()); !errors.Is(err, policy.Waited) {
 		t.Errorf("with two left behind: %v", err)
 	}
 	_, connects, _ := db.Guards()

@@ -23,6 +23,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 		if err != nil {
 			return nil, err
 		}
+		//lint:ignore SA1019 a driver from before contexts has nothing else
 		return s.Stmt.Exec(values)
 	})
 }
@@ -37,6 +38,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 		if err != nil {
 			return nil, err
 		}
+		//lint:ignore SA1019 a driver from before contexts has nothing else
 		return s.Stmt.Query(values)
 	})
 }
@@ -63,6 +65,7 @@ func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 
 // ColumnConverter is what drivers had before CheckNamedValue.
 func (s *stmt) ColumnConverter(i int) driver.ValueConverter {
+	//lint:ignore SA1019 it is what such a driver has
 	if c, can := s.Stmt.(driver.ColumnConverter); can {
 		return c.ColumnConverter(i)
 	}
