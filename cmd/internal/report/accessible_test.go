@@ -47,6 +47,7 @@ func TestTheArrowKeysShowValues(t *testing.T) {
 	v.show(1280, "light", true)
 	do(v, chromedp.Focus("svg[data-table]"))
 	do(v, chromedp.KeyEvent(kb.ArrowRight+kb.ArrowRight))
+	v.picture("values.png")
 	if got, want := ask[string](v, `document.querySelector(".readout").textContent`), "at 1\u00a0s: 90 offered, 90 answered, 90 attempts"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}

@@ -102,7 +102,8 @@ func TestNothingAtAll(t *testing.T) {
 }
 
 func TestTheSameResultIsTheSamePage(t *testing.T) {
-	if written(t, played(t)) != written(t, played(t)) {
+	first := written(t, played(t))
+	if second := written(t, played(t)); first != second {
 		t.Error("two reports of one result differ")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"pgregory.net/rapid"
 
 	"github.com/kalan-go/kalan/sim"
 )
@@ -61,6 +62,17 @@ func TestHostileNamesAreText(t *testing.T) {
 	if !strings.Contains(text, "&lt;img") {
 		t.Error("the name is not shown")
 	}
+}
+
+// No name, whatever is in it, changes how many elements the page has.
+func TestNamesNeverBecomeMarkup(t *testing.T) {
+	elements := strings.Count(written(t, renamed(small(t), "name")), "<")
+	rapid.Check(t, func(rt *rapid.T) {
+		name := "n" + rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune(`<>"'&/=-!{}()`+"`\\\n\x00 script")))).Draw(rt, "name")
+		if got := strings.Count(written(t, renamed(small(t), name)), "<"); got != elements {
+			rt.Errorf("%d elements begin, with a plain name %d", got, elements)
+		}
+	})
 }
 
 func TestHostileNamesDoNothing(t *testing.T) {
