@@ -40,6 +40,6 @@ func (u *upstream) tell(log *slog.Logger, e policy.Event) {
 		}
 		write("breaker moved", "upstream", u.name, "to", breaker.State(e.Count).String(), "at", u.guard.Epoch().Add(time.Duration(e.At)))
 	case policy.Resized:
-		log.Info("limit moved", "upstream", u.name, "slots", e.Count)
+		log.Debug("limit moved", "upstream", u.name, "slots", e.Count)
 	}
 }
