@@ -25,7 +25,7 @@ const shards = 16
 type Table struct {
 	rule    bucket.Rule
 	refused atomic.Uint64
-	shards  [shards]shard
+	shards  []shard
 }
 
 type shard struct {
@@ -40,14 +40,18 @@ func New(rate float64, burst, keys int) *Table {
 	if rate <= 0 {
 		return nil
 	}
-	t := &Table{rule: bucket.NewRule(bucket.Config{Rate: rate, Burst: burst})}
+	keys = max(1, keys)
+	t := &Table{
+		rule:   bucket.NewRule(bucket.Config{Rate: rate, Burst: burst}),
+		shards: make([]shard, min(shards, keys)),
+	}
 	for i := range t.shards {
-		t.shards[i].levels = keyed.New[bucket.Level](max(1, keys/shards), nil, nil)
+		t.shards[i].levels = keyed.New[bucket.Level](keys/len(t.shards), nil, nil)
 	}
 	return t
 }
 
-func (t *Table) shard(key uint64) *shard { return &t.shards[key>>60%shards] }
+func (t *Table) shard(key uint64) *shard { return &t.shards[key>>32%uint64(len(t.shards))] }
 
 // Take reports whether the caller may send one more now, and takes it.
 // Otherwise it returns when it may.
