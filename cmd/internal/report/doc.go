@@ -27,8 +27,8 @@ import (
 
 // Options are what a report says beside the result.
 type Options struct {
-	// Command is the command line that makes the report again, word by word.
-	// nil leaves it out.
+	// Command is the command line that plays the same again, word by word. nil
+	// leaves it out.
 	Command []string
 	// Version is that of the program; may be left out.
 	Version string

@@ -134,7 +134,7 @@ func (c *loadChart) marks(d *draw.Drawing, f *draw.Frame, k *course) {
 	at := f.At(m.Offered, m.Answered)
 	m, ended := k.after()
 	end := f.At(m.Offered, m.Answered)
-	if ok && ended && math.Hypot(at.X-end.X, at.Y-end.Y) > 24 {
+	if ok && ended && math.Hypot(at.X-end.X, at.Y-end.Y) > 20 {
 		arrow(d, at, end)
 		beside(d, f, at, "before")
 		beside(d, f, end, "after")

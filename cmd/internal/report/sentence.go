@@ -21,14 +21,16 @@ const longestName = 60
 func (s *sentence) say(text string)  { *s = append(*s, phrase{Text: text}) }
 func (s *sentence) name(name string) { *s = append(*s, phrase{named(name, longestName), true}) }
 
-// names says several names, at most three.
+// names says several names, or how many there are where they would drown what
+// is said of them.
 func (s *sentence) names(all []string) {
 	const most = 3
+	if len(all) > most {
+		s.say(plural(len(all), "arm"))
+		return
+	}
 	for i, name := range all {
 		switch {
-		case i == most && len(all) > most+1:
-			s.say(" and " + plural(len(all)-most, "other"))
-			return
 		case i > 0 && i == len(all)-1:
 			s.say(" and ")
 		case i > 0:
