@@ -65,12 +65,16 @@ type sender struct {
 	io.ReadCloser
 	x       *exchange
 	stalled atomic.Bool
+	due     atomic.Int64 // on the gateway's clock: when a read that waits has waited too long; 0: none does
 }
 
 func (s *sender) Read(p []byte) (int, error) {
 	by := time.Now().Add(s.x.g.file.Accept.Stall)
 	if d := s.x.deadline; !d.IsZero() && d.Before(by) {
 		by = d
+	} else {
+		s.due.Store(int64(s.x.g.now() + s.x.g.file.Accept.Stall))
+		defer s.due.Store(0)
 	}
 	if !s.x.readPause(by) {
 		return 0, os.ErrDeadlineExceeded
@@ -80,6 +84,14 @@ func (s *sender) Read(p []byte) (int, error) {
 		s.stalled.Store(true)
 	}
 	return n, err
+}
+
+// hasStalled is true already when the read's limit has passed and it has not
+// returned: net/http ends the request's context first, as if its client had
+// left.
+func (s *sender) hasStalled() bool {
+	due := time.Duration(s.due.Load())
+	return s.stalled.Load() || due > 0 && s.x.g.now() >= due
 }
 
 // readPause limits the next pause of the sender, and reports whether anything
@@ -97,7 +109,7 @@ func (x *exchange) readPause(by time.Time) bool {
 }
 
 // hasStalled reports whether the request's body stopped coming.
-func (x *exchange) hasStalled() bool { return x.sender != nil && x.sender.stalled.Load() }
+func (x *exchange) hasStalled() bool { return x.sender != nil && x.sender.hasStalled() }
 
 // stalled is the answer to that.
 func stalled() *problem {
