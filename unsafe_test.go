@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,18 +29,18 @@ func TestUnsafeCallsAreNotRepeatedAfterATimeout(t *testing.T) {
 			{"flight never sent", true, &net.OpError{Op: "dial", Err: errors.New("refused")}, 2},
 		} {
 			g := guard(t, nil)
-			runs := 0
+			var runs atomic.Int32
 			way := kalan.Way[int]{Leave: test.leave, Ask: kalan.Ask{Unsafe: true}}
 			_, _, err := kalan.Hold(t.Context(), g, way, func(ctx context.Context) (int, error) {
-				runs++
+				runs.Add(1)
 				if test.fail == nil {
 					<-ctx.Done()
 					return 0, ctx.Err()
 				}
 				return 0, test.fail
 			})
-			if runs != test.runs || err == nil {
-				t.Errorf("%s: %d runs, want %d; %v", test.name, runs, test.runs, err)
+			if int(runs.Load()) != test.runs || err == nil {
+				t.Errorf("%s: %d runs, want %d; %v", test.name, runs.Load(), test.runs, err)
 			}
 			if test.fail == nil && !errors.Is(err, policy.Timeout) {
 				t.Errorf("%s: %v, want a timeout", test.name, err)
