@@ -68,7 +68,7 @@ func open(t testing.TB, r *sim.Result) *view {
 	}
 	ctx, closeTab := chromedp.NewContext(parent)
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	v := &view{t, ctx, filepath.Join(t.TempDir(), "report.html")}
 	if err := os.WriteFile(v.file, []byte(written(t, r)), 0o644); err != nil {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -96,9 +97,12 @@ func TestHostileNamesDoNothing(t *testing.T) {
 // loaded; and it lets the page's own style and script through.
 func TestThePolicyHolds(t *testing.T) {
 	v := open(t, small(t))
+	var mu sync.Mutex
 	var asked []string
 	if err := chromedp.Listen(v.ctx, func(event any) {
 		if e, ok := event.(*network.EventRequestWillBeSent); ok {
+			mu.Lock()
+			defer mu.Unlock()
 			asked = append(asked, e.Request.URL)
 		}
 	}); err != nil {
@@ -112,9 +116,11 @@ func TestThePolicyHolds(t *testing.T) {
 	if got := ask[int](v, `document.querySelectorAll("button:not([hidden])").length`); got == 0 {
 		t.Error("the page's own script does not run")
 	}
+	mu.Lock()
 	if len(asked) != 1 {
 		t.Errorf("the page loaded %q", asked)
 	}
+	mu.Unlock()
 	blocked := do(v, chromedp.Evaluate[int](`new Promise(done => {
   let blocked = 0;
   addEventListener("securitypolicyviolation", () => { if (++blocked === 3) done(blocked); });
