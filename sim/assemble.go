@@ -94,11 +94,12 @@ func (c *compiler) addLoads(r *ArmResult, ts []*world.Tally, counted float64) {
 
 func (c *compiler) addServices(r *ArmResult, ts []*world.Tally, counted float64) {
 	for i := range c.s.Services {
-		s := ServiceResult{Name: c.s.Services[i].Name}
+		v := &c.s.Services[i]
+		s := ServiceResult{Name: v.Name, Workers: v.Workers * max(v.Instances, 1)}
 		one := func(figure func(*world.ServiceTally) float64) record.Interval {
 			return overRuns(ts, func(t *world.Tally) float64 { return figure(&t.Services[i]) })
 		}
-		workers := float64(max(c.s.Services[i].Workers, 1) * max(c.s.Services[i].Instances, 1))
+		workers := float64(max(s.Workers, 1))
 		s.Utilisation = one(func(t *world.ServiceTally) float64 { return t.Worked.Seconds() / counted / workers })
 		s.Present = one(func(t *world.ServiceTally) float64 { return t.Present.Seconds() / counted })
 		s.Work = one(func(t *world.ServiceTally) float64 { return t.Worked.Seconds() / counted })

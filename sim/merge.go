@@ -2,6 +2,7 @@ package sim
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/kalan-go/kalan/internal/keys"
 )
@@ -11,28 +12,32 @@ func (s Scenario) with(a Arm) Scenario {
 	overlay := Scenario{Services: a.Services, Loads: a.Loads, Triggers: a.Triggers}
 	merged := reflect.New(reflect.TypeFor[Scenario]()).Elem()
 	merged.Set(reflect.ValueOf(s))
-	lay(merged, reflect.ValueOf(overlay), keys.Field{Type: merged.Type()})
+	l := layers{zeros: a.Zeros}
+	l.lay("", keys.Field{Type: merged.Type()}, merged, reflect.ValueOf(overlay))
 	return merged.Interface().(Scenario)
 }
 
+// layers lays values over others.
+type layers struct{ zeros []string }
+
 // lay puts what over says in the place of what base says, key by key. It
 // changes nothing that base shares with others.
-func lay(base, over reflect.Value, f keys.Field) {
+func (l *layers) lay(path string, f keys.Field, base, over reflect.Value) {
 	switch t := base.Type(); {
 	case t.Kind() == reflect.Pointer:
-		layPointer(base, over)
+		l.pointer(path, base, over)
 	case keys.IsBlock(t) && !keys.IsText(t):
-		for _, f := range keys.Of(t) {
-			lay(base.FieldByIndex(f.Index), over.FieldByIndex(f.Index), f)
+		for _, inner := range keys.Of(t) {
+			l.lay(keys.Join(path, inner.Key), inner, base.FieldByIndex(inner.Index), over.FieldByIndex(inner.Index))
 		}
 	case f.Keyed != "":
-		layKeyed(base, over, f.Keyed)
-	case !over.IsZero():
+		l.keyed(path, base, over, f.Keyed)
+	case !over.IsZero() || slices.Contains(l.zeros, path):
 		base.Set(over)
 	}
 }
 
-func layPointer(base, over reflect.Value) {
+func (l *layers) pointer(path string, base, over reflect.Value) {
 	if over.IsNil() {
 		return
 	}
@@ -40,12 +45,12 @@ func layPointer(base, over reflect.Value) {
 	if !base.IsNil() {
 		fresh.Elem().Set(base.Elem())
 	}
-	lay(fresh.Elem(), over.Elem(), keys.Field{Type: fresh.Elem().Type()})
+	l.lay(path, keys.Field{Type: fresh.Elem().Type()}, fresh.Elem(), over.Elem())
 	base.Set(fresh)
 }
 
-// layKeyed lays elements of the same name over each other and adds the others.
-func layKeyed(base, over reflect.Value, name string) {
+// keyed lays elements of the same name over each other and adds the others.
+func (l *layers) keyed(path string, base, over reflect.Value, name string) {
 	if over.Len() == 0 {
 		return
 	}
@@ -53,12 +58,13 @@ func layKeyed(base, over reflect.Value, name string) {
 	reflect.Copy(all, base)
 	for i := range over.Len() {
 		element := over.Index(i)
-		at := indexOf(all, element.FieldByName(name).String(), name)
+		key := element.FieldByName(name).String()
+		at := indexOf(all, key, name)
 		if at < 0 {
 			all = reflect.Append(all, element)
 			continue
 		}
-		lay(all.Index(at), element, keys.Field{Type: element.Type()})
+		l.lay(keys.Join(path, key), keys.Field{Type: element.Type()}, all.Index(at), element)
 	}
 	base.Set(all)
 }

@@ -85,7 +85,9 @@ type LoadResult struct {
 
 // A ServiceResult is what a service did.
 type ServiceResult struct {
-	Name                                string
+	Name string
+	// Workers are those of all instances; 0: as many as come.
+	Workers                             int
 	Arrived, Refused, Dropped, Finished uint64
 	Utilisation                         record.Interval  // of its workers
 	Present                             record.Interval  // requests in it, on average

@@ -56,6 +56,10 @@ type Arm struct {
 	Triggers []Trigger `yaml:"triggers" keyed:"Name"`
 	// Expect is what must be true of this arm.
 	Expect []Claim `yaml:"expect"`
+	// Zeros are the paths of values that the arm says are zero, such as
+	// "loads.callers.client.retry.jitter" for full jitter: they cannot be told
+	// from what it does not say. Whoever reads the scenario fills them in.
+	Zeros []string `yaml:"-"`
 }
 
 // A Search bisects for a value: the smallest trigger that tips an arm, or the

@@ -1,28 +1,35 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kalan-go/kalan/cmd/internal/scenario"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
 	"github.com/kalan-go/kalan/internal/figure"
-	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/sim/walk"
 )
 
 // longestScenario is what is read of a file; the decoder refuses less.
 const longestScenario = 2 << 20
 
+// A simulation is one use of the command.
+type simulation struct {
+	out, errOut io.Writer
+	format      string
+	report      string
+	parallel    int
+	command     []string
+}
+
 func newSimulateCommand() *cobra.Command {
-	var format string
+	var s simulation
 	c := &cobra.Command{
 		Use:   "simulate FILE...",
 		Short: "Play scenarios on a virtual clock over the machines that the gateway runs",
@@ -30,71 +37,81 @@ func newSimulateCommand() *cobra.Command {
 
 A scenario of kind walk takes requests along a call chain one at a time, in
 several regimes and under several configurations, and compares what comes of
-them.`,
+them. One of kind events plays a system of services under load and trouble, in
+several arms, and says what became of each: stable, recovers in so many seconds,
+a slow drain, metastable, or collapsed without a trigger.
+
+It ends with 1 when an expectation of a scenario is not met.`,
 		Example: `  kalan simulate scenarios/chain-budget.yaml
-  kalan simulate scenarios/chain-budget.yaml --format json`,
+  kalan simulate scenarios/retry-storm.yaml --report storm.html
+  kalan simulate scenarios/*.yaml --format json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
-			return runSimulate(c.OutOrStdout(), c.ErrOrStderr(), files, format)
+			s.out, s.errOut = c.OutOrStdout(), c.ErrOrStderr()
+			s.command = append([]string{"kalan", "simulate"}, files...)
+			return s.run(files)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "text or json")
+	c.Flags().StringVar(&s.format, "format", "text", "text or json")
+	c.Flags().StringVar(&s.report, "report", "", "also write an HTML page to this file (kind: events, one FILE)")
+	c.Flags().IntVar(&s.parallel, "parallel", 0, "replications to play at once; 0: as many as there are processors")
 	return c
 }
 
-// runSimulate reads all files before it plays the first, so that a mistake in
-// the last one is known at once.
-func runSimulate(out, warnings io.Writer, files []string, format string) error {
+// run reads all files before it plays the first, so that a mistake in the last
+// one is known at once.
+func (s *simulation) run(files []string) error {
 	var bad []string
-	if format != "text" && format != "json" {
-		bad = append(bad, fmt.Sprintf("--format: %.40q is not a format; write text or json", format))
+	if s.format != "text" && s.format != "json" {
+		bad = append(bad, fmt.Sprintf("--format: %.40q is not a format; write text or json", s.format))
 	}
-	scenarios := make([]walk.Scenario, len(files))
+	if s.report != "" && len(files) > 1 {
+		bad = append(bad, "--report: a page is of one scenario; name one FILE")
+	}
+	scenarios := make([]scenario.File, len(files))
 	for i, file := range files {
-		problems, err := readScenario(file, &scenarios[i])
-		errs, doubts := problems.Split()
+		var problems strict.Problems
+		text, err := readFile(file)
 		if err == nil {
-			err = errs.Err()
+			scenarios[i], problems = scenario.Read(file, text)
+			err = problems.Err()
 		}
 		if err != nil {
 			bad = append(bad, err.Error())
 		}
+		_, doubts := problems.Split()
 		for _, doubt := range doubts {
-			fmt.Fprintln(warnings, doubt)
+			fmt.Fprintln(s.errOut, doubt)
 		}
 	}
 	if len(bad) > 0 {
 		return failure{errors.New(strings.Join(bad, "\n")), statusBad}
 	}
-	for _, s := range scenarios {
-		if err := playScenario(out, s, format); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.play(files, scenarios)
 }
 
-// readScenario reads one file and returns what is wrong with it, by position.
-// Its kind comes first: what a key means, and whether it exists, depends on it.
-func readScenario(file string, into *walk.Scenario) (strict.Problems, error) {
-	text, err := readFile(file)
-	if err != nil {
-		return nil, err
+// play plays all scenarios, also after one whose expectations are not met.
+func (s *simulation) play(files []string, scenarios []scenario.File) error {
+	var failed []string
+	for i, f := range scenarios {
+		if f.Walk != nil {
+			if err := playWalk(s.out, *f.Walk, s.format); err != nil {
+				return err
+			}
+			continue
+		}
+		unmet, err := s.playEvents(*f.Events)
+		if err != nil {
+			return fmt.Errorf("%s: %w", files[i], err)
+		}
+		for _, u := range unmet {
+			failed = append(failed, files[i]+": "+u)
+		}
 	}
-	var head struct {
-		Kind string `yaml:"kind"`
+	if len(failed) > 0 {
+		return failure{errors.New(strings.Join(failed, "\n")), statusFailed}
 	}
-	doc, _ := strict.Decode(file, text, &head)
-	if head.Kind != "" && head.Kind != walk.Kind {
-		return strict.Problems{{Position: doc.Locate("kind"), Problem: policy.Problem{
-			Path: "kind", Text: fmt.Sprintf("%.40q is not a kind of scenario; write %s", head.Kind, walk.Kind)}}}, nil
-	}
-	doc, found := strict.Decode(file, text, into)
-	found = append(found, doc.Place(into.Validate())...)
-	slices.SortStableFunc(found, func(a, b strict.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return found, nil
+	return nil
 }
 
 func readFile(file string) ([]byte, error) {
@@ -106,7 +123,7 @@ func readFile(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, longestScenario))
 }
 
-func playScenario(out io.Writer, s walk.Scenario, format string) error {
+func playWalk(out io.Writer, s walk.Scenario, format string) error {
 	result := walk.Run(s)
 	if format == "json" {
 		return writeJSON(out, result)

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/kalan-go/kalan/cmd/internal/report"
+	"github.com/kalan-go/kalan/internal/figure"
+	"github.com/kalan-go/kalan/sim"
+	"github.com/kalan-go/kalan/sim/record"
+)
+
+// playEvents plays a system and returns the expectations that are not met.
+func (s *simulation) playEvents(scenario sim.Scenario) ([]string, error) {
+	progress := s.progress(scenario.Name)
+	r, err := sim.Run(scenario, sim.Options{Parallel: s.parallel, Progress: progress})
+	if progress != nil {
+		fmt.Fprint(s.errOut, "\r\x1b[K")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.report != "" {
+		if err := s.writeReport(&r); err != nil {
+			return nil, err
+		}
+	}
+	if s.format == "json" {
+		return r.Failed(), writeJSON(s.out, r)
+	}
+	_, err = io.WriteString(s.out, summary(&r))
+	return r.Failed(), err
+}
+
+// progress returns what tells a terminal how far a run is, nil where there is
+// none.
+func (s *simulation) progress(name string) func(done, all int) {
+	if f, ok := s.errOut.(*os.File); !ok || !isTerminal(f) {
+		return nil
+	}
+	began := time.Now()
+	return func(done, all int) {
+		if time.Since(began) < time.Second {
+			return // a line that flashes by is no help
+		}
+		const wide = 40
+		full := done * wide / all
+		fmt.Fprintf(s.errOut, "\r\x1b[K%s [%s%s] %d of %d", name, strings.Repeat("=", full), strings.Repeat(" ", wide-full), done, all)
+	}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (s *simulation) writeReport(r *sim.Result) error {
+	f, err := os.Create(s.report)
+	if err != nil {
+		return err
+	}
+	if err := report.Write(f, r, report.Options{Command: s.command, Version: version()}); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// summary writes what a scenario's run found, for a terminal.
+func summary(r *sim.Result) string {
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "%s: %s of %v each, seed %d\n\n", r.Name, count(r.Replications, "replication"), r.Duration, r.Seed)
+	writeArms(out, r)
+	writeLoads(out, r)
+	writeServices(out, r)
+	writeSearches(out, r)
+	writeChecks(out, r)
+	return out.String()
+}
+
+// columns begins a table in which only the numbers stand to the right.
+func columns(out io.Writer, head string, names []string) (*tabwriter.Writer, func(name string) string) {
+	wide := len(head)
+	for _, name := range names {
+		wide = max(wide, len([]rune(name)))
+	}
+	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight), func(name string) string {
+		return name + strings.Repeat(" ", wide-len([]rune(name)))
+	}
+}
+
+func writeArms(out io.Writer, r *sim.Result) {
+	var names []string
+	for i := range r.Arms {
+		names = append(names, r.Arms[i].Name)
+	}
+	table, pad := columns(out, "arm", names)
+	fmt.Fprintf(table, "%s\toffered/s\tgoodput/s\t±\tattempts/s\tp50\tp99\twasted\t  verdict\n", pad("arm"))
+	for i := range r.Arms {
+		a := &r.Arms[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", pad(a.Name), rate(a.Offered.Mean), rate(a.Goodput.Mean), rate(a.Goodput.Half),
+			rate(a.Attempts.Mean), short(a.Latency.Quantile(.5)), short(a.Latency.Quantile(.99)), percent(a.Wasted.Mean), verdict(a))
+	}
+	table.Flush()
+}
+
+// verdict says what became of an arm, and how sure that is.
+func verdict(a *sim.ArmResult) string {
+	text := a.Verdict.String()
+	if a.Verdict == sim.Recovers {
+		text += " in " + seconds(a.Recovery)
+	}
+	all := 0
+	for _, n := range a.Verdicts {
+		all += n
+	}
+	if n := a.Verdicts[a.Verdict]; n < all {
+		text += fmt.Sprintf(" (%d of %d)", n, all)
+	}
+	if a.Amplifies != "" {
+		text += "; amplifies: " + a.Amplifies
+	}
+	return text
+}
+
+// writeLoads compares the kinds of callers, where there are several.
+func writeLoads(out io.Writer, r *sim.Result) {
+	if len(r.Arms[0].Loads) < 2 {
+		return
+	}
+	fmt.Fprintln(out)
+	var names []string
+	for i := range r.Arms {
+		for j := range r.Arms[i].Loads {
+			names = append(names, r.Arms[i].Name+": "+r.Arms[i].Loads[j].Name)
+		}
+	}
+	table, pad := columns(out, "callers", names)
+	fmt.Fprintf(table, "%s\toffered/s\tgoodput/s\t±\tattempts/s\tp50\tp99\trefused\tfailed\t\n", pad("callers"))
+	for i := range r.Arms {
+		for j := range r.Arms[i].Loads {
+			l := &r.Arms[i].Loads[j]
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", pad(names[0]), rate(l.Offered.Mean), rate(l.Goodput.Mean), rate(l.Goodput.Half),
+				rate(l.Attempts.Mean), short(l.Latency.Quantile(.5)), short(l.Latency.Quantile(.99)), percent(l.Refused.Mean), percent(l.Failed.Mean))
+			names = names[1:]
+		}
+	}
+	table.Flush()
+}
+
+func writeServices(out io.Writer, r *sim.Result) {
+	var names []string
+	for i := range r.Arms {
+		for j := range r.Arms[i].Services {
+			names = append(names, r.Arms[i].Name+": "+r.Arms[i].Services[j].Name)
+		}
+	}
+	fmt.Fprintln(out)
+	table, pad := columns(out, "services", names)
+	fmt.Fprintf(table, "%s\tarrived\trefused\tdropped\tbusy\twasted\tmean wait\tlongest queue\t\n", pad("services"))
+	for i := range r.Arms {
+		for j := range r.Arms[i].Services {
+			s := &r.Arms[i].Services[j]
+			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%d\t\n", pad(names[0]), s.Arrived, s.Refused, s.Dropped, busy(s),
+				percent(s.Wasted.Mean/max(s.Work.Mean, 1e-9)), short(s.Wait.Mean()), s.Longest)
+			names = names[1:]
+		}
+	}
+	table.Flush()
+}
+
+func busy(s *sim.ServiceResult) string {
+	if s.Workers == 0 {
+		return "-"
+	}
+	return percent(s.Utilisation.Mean)
+}
+
+func writeSearches(out io.Writer, r *sim.Result) {
+	for i, s := range r.Searches {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		what, unit := "the largest load that it heals from is", "/s"
+		if s.What == "trigger" {
+			what, unit = "the shortest trigger that tips it lasts", " s"
+		}
+		switch {
+		case s.Always:
+			fmt.Fprintf(out, "%s: it tips from %s%s on\n", s.Name, figure.Short(s.Low, 2), unit)
+		case s.Never:
+			fmt.Fprintf(out, "%s: it does not tip up to %s%s\n", s.Name, figure.Short(s.High, 2), unit)
+		default:
+			fmt.Fprintf(out, "%s: %s %s%s (between %s and %s)\n", s.Name, what, figure.Short(s.Found, 2), unit, figure.Short(s.Low, 2), figure.Short(s.High, 2))
+		}
+	}
+}
+
+func writeChecks(out io.Writer, r *sim.Result) {
+	first := true
+	for i := range r.Arms {
+		for _, c := range r.Arms[i].Checks {
+			if first {
+				fmt.Fprintln(out)
+				first = false
+			}
+			mark := "ok    "
+			if !c.OK {
+				mark = "FAILED"
+			}
+			fmt.Fprintf(out, "%s  %s: %v (%s)\n", mark, r.Arms[i].Name, c.Claim, c.Got)
+		}
+	}
+}
+
+func rate(x float64) string { return figure.Fixed(x, 1) }
+
+func percent(share float64) string { return figure.Fixed(100*share, 1) + "%" }
+
+// short writes a duration with three significant digits.
+func short(d time.Duration) string {
+	switch {
+	case d >= 100*time.Second:
+		return figure.Fixed(d.Seconds(), 0) + "s"
+	case d >= time.Second:
+		return figure.Fixed(d.Seconds(), 2) + "s"
+	}
+	return figure.Fixed(float64(d)/float64(time.Millisecond), 1) + "ms"
+}
+
+func seconds(i record.Interval) string {
+	return fmt.Sprintf("%s s ±%s", figure.Fixed(i.Mean, 1), figure.Fixed(i.Half, 1))
+}
