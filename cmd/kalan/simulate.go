@@ -79,6 +79,9 @@ func (s *simulation) run(files []string) error {
 		if err != nil {
 			bad = append(bad, err.Error())
 		}
+		if s.report != "" && scenarios[i].Walk != nil {
+			bad = append(bad, "--report: a page is of a scenario of kind events; "+file+" is of kind "+walk.Kind)
+		}
 		_, doubts := problems.Split()
 		for _, doubt := range doubts {
 			fmt.Fprintln(s.errOut, doubt)

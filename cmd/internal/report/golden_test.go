@@ -22,7 +22,7 @@ func small(t testing.TB) *sim.Result {
 		Amplification: record.Over([]float64{1.66, 1.7}), Wasted: record.Over([]float64{.6, .62}),
 		Troubles: []sim.Window{{Name: "stall", From: 4 * time.Second, To: 6 * time.Second}},
 		Edges:    []sim.EdgeResult{{From: "clients", To: "server", Calls: 900, Attempts: 1500, Failed: 600, Amplification: 5. / 3, Share: 5. / 3}},
-		Services: []sim.ServiceResult{{Name: "server", Work: record.Over([]float64{1, 1}), Wasted: record.Over([]float64{.6, .62}), Longest: 400}},
+		Services: []sim.ServiceResult{{Name: "server", Workers: 1, Work: record.Over([]float64{1, 1}), Wasted: record.Over([]float64{.6, .62}), Longest: 400}},
 		Checks:   []sim.Check{{Claim: claim(t, "metastable"), OK: true, Got: "metastable in 2 of 2"}},
 	}
 	bare.Verdicts[sim.Metastable] = 2
@@ -33,7 +33,7 @@ func small(t testing.TB) *sim.Result {
 	guarded.Recovery = record.Over([]float64{.4, .6})
 	guarded.Verdicts = [len(guarded.Verdicts)]int{sim.Recovers: 2}
 	guarded.Edges = []sim.EdgeResult{{From: "clients", To: "server", Calls: 900, Attempts: 950, Failed: 80, Amplification: 1.06, Share: 1.06}}
-	guarded.Services = []sim.ServiceResult{{Name: "server", Work: record.Over([]float64{.9, .9}), Wasted: record.Over([]float64{.02, .02}), Longest: 20}}
+	guarded.Services = []sim.ServiceResult{{Name: "server", Workers: 1, Work: record.Over([]float64{.9, .9}), Wasted: record.Over([]float64{.02, .02}), Longest: 20}}
 	guarded.Checks = []sim.Check{{Claim: claim(t, "recovery < 400ms"), OK: false, Got: "500ms"}, {Claim: claim(t, "amplification <= 1.1"), OK: true, Got: "1.06"}}
 	fill(&bare, []float64{90, 90, 90, 90, 0, 0, 10, 0, 0, 0}, 20*ms)
 	fill(&guarded, []float64{90, 90, 90, 90, 0, 0, 88, 90, 90, 90}, 5*ms)

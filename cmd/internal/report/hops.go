@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/kalan-go/kalan/internal/figure"
@@ -59,16 +60,24 @@ func newWaste(r *sim.Result) barTable {
 				return barRow{}, false
 			}
 			if s.Work.Mean <= 0 {
-				return barRow{Cells: []string{"–", "0", grouped(float64(s.Longest))}}, true
+				return barRow{Cells: []string{"–", busy(s), grouped(float64(s.Longest))}}, true
 			}
 			w := s.Wasted.Mean / s.Work.Mean
 			return barRow{
-				Cells: []string{percent(w), amount(s.Work.Mean), grouped(float64(s.Longest))},
+				Cells: []string{percent(w), busy(s), grouped(float64(s.Longest))},
 				Bar:   stacked(part("useful", 1-w), part("extra", w)),
 			}, true
 		})
 	}
 	return t
+}
+
+// busy says how many workers were at work, on average, and of how many.
+func busy(s *sim.ServiceResult) string {
+	if s.Workers == 0 {
+		return amount(s.Work.Mean)
+	}
+	return amount(s.Work.Mean) + " of " + strconv.Itoa(s.Workers)
 }
 
 // newFairness says what became of each load's requests, and how evenly

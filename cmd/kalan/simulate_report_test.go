@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const standstill = `kind: events
+name: standstill
+duration: 5s
+replications: 2
+services: {server: {workers: 1, work: constant 5ms}}
+loads: {callers: {to: server, rate: 50, deadline: 1s}}
+triggers: {stop: {what: stall, of: server, at: 2s, for: 500ms}}
+`
+
+func TestSimulateWritesAReport(t *testing.T) {
+	dir := t.TempDir()
+	file, page := filepath.Join(dir, "standstill.yaml"), filepath.Join(dir, "out.html")
+	if err := os.WriteFile(file, []byte(standstill), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, newSimulateCommand(), file, "--report", page)
+	first, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<!DOCTYPE html>", "Simulation of <bdi>standstill</bdi>", "kalan simulate " + file, "</html>"} {
+		if !strings.Contains(string(first), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	mustRun(t, newSimulateCommand(), file, "--report", page, "--parallel", "1")
+	if second, err := os.ReadFile(page); err != nil || string(second) != string(first) {
+		t.Errorf("the same scenario makes another page on one processor (%v)", err)
+	}
+}
+
+func TestSimulateReportsOneScenarioOfEvents(t *testing.T) {
+	for _, args := range [][]string{{chainBudget, "--report", "x.html"}, {chainBudget, chainBudget, "--report", "x.html"}} {
+		if _, err := run(newSimulateCommand(), args...); err == nil || !strings.Contains(err.Error(), "--report: a page is of") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
