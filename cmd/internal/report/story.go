@@ -85,7 +85,11 @@ func (s *sentence) evidence(c *course) {
 			s.say(", and badly so: " + answered(m))
 		}
 	case sim.Metastable, sim.SlowDrain:
-		if m, ok := c.after(); ok {
+		m, ok := c.after()
+		switch {
+		case ok && m.Answered >= mostly*m.Offered:
+			s.say(" as far as this run can tell: it was well again too late to be sure; play it longer")
+		case ok:
 			s.say(": the trigger is over, and " + answered(m))
 		}
 	case sim.Suffers:

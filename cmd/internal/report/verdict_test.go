@@ -47,6 +47,8 @@ func TestHeadlines(t *testing.T) {
 		{[]sim.ArmResult{quiet}, "The system stays stable, and badly so: 40 of 100 requests a second are answered in time.", ""},
 		{[]sim.ArmResult{failing}, "2 of 3 expectations are not met: “recovery < 1s” was expected and it is 1.5s.", "The system recovers within 1.5 s after “stall”."},
 		{[]sim.ArmResult{failing, quiet}, "2 of 3 expectations are not met: in “failing”, “recovery < 1s” was expected and it is 1.5s.", ""},
+		{[]sim.ArmResult{a("x", sim.Metastable, 98)},
+			"The system is metastable after “stall” as far as this run can tell: it was well again too late to be sure; play it longer.", ""},
 		{nil, "Nothing was simulated.", ""},
 	} {
 		r := &sim.Result{Duration: 10 * time.Second, Arms: slices.Clone(c.arms)}

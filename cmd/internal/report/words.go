@@ -69,7 +69,7 @@ func took(d time.Duration) string {
 		return whole(d, time.Hour, "h", time.Minute, "min")
 	case d >= 2*time.Minute:
 		return whole(d, time.Minute, "min", time.Second, "s")
-	case d >= time.Second:
+	case d >= 999500*time.Microsecond: // with three digits it is a second
 		return amount(d.Seconds()) + narrow + "s"
 	case d >= time.Millisecond:
 		return amount(float64(d)/float64(time.Millisecond)) + narrow + "ms"

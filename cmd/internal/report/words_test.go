@@ -33,7 +33,7 @@ func TestPercents(t *testing.T) {
 func TestDurations(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 s", 30 * time.Microsecond: "30 µs", 1500 * time.Microsecond: "1.5 ms", 850 * time.Millisecond: "850 ms", 4600 * time.Millisecond: "4.6 s",
-		120 * time.Second: "2 min", 125 * time.Second: "2 min 5 s", 3 * time.Hour: "3 h", 150 * time.Minute: "2 h 30 min",
+		999_900 * time.Microsecond: "1 s", 999 * time.Millisecond: "999 ms", 120 * time.Second: "2 min", 125 * time.Second: "2 min 5 s", 3 * time.Hour: "3 h", 150 * time.Minute: "2 h 30 min",
 	} {
 		if got := plain(took(d)); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)
