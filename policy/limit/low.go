@@ -12,7 +12,7 @@ func (o *own) goLow(n float64) {
 		o.follow()
 		return
 	}
-	o.phase, o.aim = low, n
+	o.phase, o.aim, o.grown = low, n, false
 	o.alone, o.cohort, o.lost = sums{}, 0, 0
 	o.restart()
 }

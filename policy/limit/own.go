@@ -26,6 +26,9 @@ const (
 	quick = 3
 	// memory is how many calls the base latency remembers.
 	memory = 100
+	// dear is the spread from which on a low phase takes many calls: one that
+	// nothing asks for is left out.
+	dear = 2
 	// patience is how many pools pass before the first high phase.
 	patience = 8
 )
@@ -71,6 +74,7 @@ type own struct {
 	waited float64 // pools since the last high phase
 	wait   float64 // pools until the next one
 
+	grown   bool    // since the base latency was last looked at
 	cap     float64 // what the dependency refuses to go beyond; 0 is none
 	fine    float64 // answers since the cap was moved
 	passive bool    // nobody is held back: there are no low and high phases

@@ -106,6 +106,9 @@ func (o *own) settle(estimate float64) {
 	case estimate <= 1.1*o.aim && o.aim > 1 && !o.passive:
 		o.full = *p // the low phase's calls waited for one another
 		o.lower()
+	case o.grown && !o.passive && o.spread < dear: // by its rate alone: it may have become quicker instead of wider
+		o.useful = max(1, estimate)
+		o.goLow(o.floor())
 	default:
 		o.phase, o.waited, o.wait = running, 0, patience
 		o.find(estimate)
@@ -115,6 +118,6 @@ func (o *own) settle(estimate float64) {
 // grow lets the useful concurrency rise, to at most twice what is held now,
 // and sees how that settles.
 func (o *own) grow(to float64) {
-	o.phase, o.aim = settling, 1
+	o.phase, o.aim, o.grown = settling, 1, true
 	o.find(min(to, 2*o.held()))
 }
