@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
 	"github.com/kalan-go/kalan/sim/internal/world"
 )
 
@@ -45,7 +46,7 @@ func (c *compiler) addTrigger(t *Trigger) {
 		}
 	case Restart:
 		for i := range c.struck(t, s) {
-			c.restart(t, c.instance(s, i), t.At+time.Duration(i)*t.Every)
+			c.restart(t, c.instance(s, i), span.Add(t.At, span.Mul(t.Every, int64(i))))
 		}
 	}
 }

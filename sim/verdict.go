@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/kalan-go/kalan/policy/span"
 	"github.com/kalan-go/kalan/sim/internal/world"
 )
 
@@ -82,19 +83,22 @@ func (c *course) judge() (Verdict, time.Duration) {
 	case recovered && !fell:
 		return Stable, 0
 	case recovered:
-		return Recovers, time.Duration(well-c.ends) * c.bin
+		return Recovers, span.Mul(c.bin, int64(well-c.ends))
 	case c.shrinks():
 		return SlowDrain, 0
 	}
 	return Metastable, 0
 }
 
+// long returns how long the bins are together.
+func (c *course) long(from, to int) time.Duration { return span.Mul(c.bin, int64(to-from)) }
+
 // share returns goodput as a share of what could have been answered.
 func (c *course) share(from, to int) float64 {
 	offered, good := sum(c.offered, from, to), sum(c.good, from, to)
 	could := offered
 	if c.capacity > 0 {
-		could = min(could, c.capacity*(time.Duration(to-from)*c.bin).Seconds())
+		could = min(could, c.capacity*span.Mul(c.bin, int64(to-from)).Seconds())
 	}
 	if could <= 0 {
 		return 1
@@ -106,7 +110,7 @@ func (c *course) share(from, to int) float64 {
 // enough to be judged: a second, and some requests.
 func (c *course) window(from int) int {
 	to, n := from, 0.0
-	for to < len(c.good) && (time.Duration(to-from)*c.bin < time.Second || n < enough) {
+	for to < len(c.good) && (span.Mul(c.bin, int64(to-from)) < time.Second || n < enough) {
 		n += c.offered[to]
 		to++
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/policy/span"
 	"github.com/kalan-go/kalan/sim/random"
 )
 
@@ -96,9 +97,9 @@ func (w *World) pick(service int32, id random.Stream) int32 {
 	return listed[s.IntN(len(listed))]
 }
 
-// change counts who is present, and for how long.
+// change counts who is present, and for how long. The tally begins at the gate.
 func (in *instance) change(now policy.Instant, by int, t *ServiceTally) {
-	t.Present += time.Duration(in.present) * now.Sub(max(in.changed, t.from))
+	t.Present += span.Mul(now.Sub(max(in.changed, t.from)), int64(in.present))
 	in.changed = now
 	in.present += by
 }
@@ -241,7 +242,7 @@ func (c *codel) drops(now policy.Instant, waited time.Duration, behind int, q *Q
 	// that is not long ago.
 	recent := c.count - c.before
 	c.dropping, c.count = true, 1
-	if recent > 1 && now.Sub(c.next) < 16*q.Interval {
+	if recent > 1 && now.Sub(c.next) < span.Mul(q.Interval, 16) {
 		c.count = recent
 	}
 	c.before = c.count

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
 	"github.com/kalan-go/kalan/sim/random"
 )
 
@@ -157,7 +158,7 @@ func (w *World) toil(id int32, op *Op) {
 	}
 	w.drawn[v.pc]++
 	if sv.Crowding > 0 {
-		d += time.Duration(in.busy) * sv.Crowding
+		d += span.Mul(sv.Crowding, int64(in.busy))
 	}
 	for _, x := range sv.Extra {
 		if w.now >= x.From && w.now < x.To {
