@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kalan-go/kalan/policy/span"
 	"github.com/kalan-go/kalan/sim/internal/world"
 	"github.com/kalan-go/kalan/sim/record"
 )
@@ -101,7 +102,7 @@ func (c *compiler) addServices(r *ArmResult, ts []*world.Tally, counted float64)
 		}
 		workers := float64(max(s.Workers, 1))
 		s.Utilisation = one(func(t *world.ServiceTally) float64 { return t.Worked.Seconds() / counted / workers })
-		s.Present = one(func(t *world.ServiceTally) float64 { return t.Present.Seconds() / counted })
+		s.Present = one(func(t *world.ServiceTally) float64 { return t.Present / 1e9 / counted })
 		s.Work = one(func(t *world.ServiceTally) float64 { return t.Worked.Seconds() / counted })
 		s.Wasted = one(func(t *world.ServiceTally) float64 { return t.Wasted.Seconds() / counted })
 		s.MeanWait = one(func(t *world.ServiceTally) float64 { return milliseconds(t.Wait.Mean()) })
@@ -166,7 +167,9 @@ func (c *compiler) addCaches(r *ArmResult, ts []*world.Tally) {
 				o := &t.Caches[id]
 				k.Hits, k.Misses = k.Hits+o.Hits, k.Misses+o.Misses
 				k.Waited, k.Early = k.Waited+o.Waited, k.Early+o.Early
+				k.Rounds, k.Lead = k.Rounds+o.Rounds, k.Lead+o.Lead
 			}
+			k.Lead /= time.Duration(max(k.Rounds, 1))
 			r.Caches = append(r.Caches, k)
 		}
 	}
@@ -179,7 +182,7 @@ func (c *compiler) series(ts []*world.Tally, loads func(*world.Tally) [][]world.
 	perSecond := 1 / c.m.Bin.Seconds() / n
 	for b := range all {
 		m := &all[b]
-		m.At = time.Duration(b) * c.m.Bin
+		m.At = span.Mul(c.m.Bin, int64(b))
 		for _, t := range ts {
 			for _, load := range loads(t) {
 				m.Offered += float64(load[b].Offered) * perSecond

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kalan-go/kalan/cache"
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/sim"
+	"github.com/kalan-go/kalan/sim/internal/world"
 	"github.com/kalan-go/kalan/sim/random"
 )
 
@@ -146,5 +148,49 @@ func TestFullJitter(t *testing.T) {
 		near(t, fmt.Sprint("deviation of wait ", n), math.Sqrt(squares-mean*mean), most/math.Sqrt(12), .01)
 		sum += mean
 		near(t, fmt.Sprint("sum up to wait ", n), sum, want, .01)
+	}
+}
+
+// cached is one value that takes a second to load, asked for at a rate.
+func cached(rate, beta float64, oneFlight bool) sim.Scenario {
+	return sim.Scenario{
+		Name: "cache", Replications: 4, Duration: 4000 * second, Warmup: 100 * second,
+		Services: []sim.Service{{
+			Name:   "app",
+			Caches: []sim.Cache{{Name: "value", Lifetime: 20 * second, Beta: beta, OneFlight: oneFlight}},
+			Script: []sim.Step{{Cache: "value", Miss: []sim.Action{{Work: random.Constant(second)}}}},
+		}},
+		Loads: []sim.Load{{Name: "readers", To: sim.Target{Service: "app"}, Rate: rate}},
+	}
+}
+
+// XFetch with lambda D readers in the time of a load: the first refresh leads
+// by about beta D (ln(lambda beta D) + .5772), and e^(1/beta) are made for each
+// expiry; without it 1 + lambda D are, after the end.
+func TestEarlyRefresh(t *testing.T) {
+	for _, row := range []struct{ rate, lead float64 }{{10, 2.880}, {100, 5.182}, {1000, 7.485}} {
+		a := mustRun(t, cached(row.rate, 1, false))
+		c := a.Caches[0]
+		near(t, fmt.Sprint("lead at ", row.rate), c.Lead.Seconds(), row.lead, .02)
+		near(t, fmt.Sprint("refreshes at ", row.rate), float64(c.Early)/float64(c.Rounds), math.E, .05)
+		c = mustRun(t, cached(row.rate, 0, false)).Caches[0]
+		near(t, fmt.Sprint("loads of a naive cache at ", row.rate), float64(c.Misses)/float64(c.Rounds), 1+row.rate, .03)
+		c = mustRun(t, cached(row.rate, 1, true)).Caches[0]
+		near(t, fmt.Sprint("refreshes in one flight at ", row.rate), float64(c.Early)/float64(c.Rounds), 1, .001)
+		if late := float64(c.Misses) / float64(c.Rounds); late > .001 { // e^-lambda D
+			t.Errorf("%v expiries are met by a reader", late)
+		}
+	}
+}
+
+// The simulator's rule for an early refresh is that of package cache.
+func TestEarlyRefreshIsTheCaches(t *testing.T) {
+	s := random.Of(3)
+	for range 100_000 {
+		remaining, compute := time.Duration(s.IntN(1000)), time.Duration(s.IntN(300))
+		beta, u := 2*s.Float64(), s.Float64()
+		if world.Early(remaining, compute, beta, u) != cache.Early(remaining, compute, beta, u) {
+			t.Fatalf("%v left of %v, beta %v, u %v", remaining, compute, beta, u)
+		}
 	}
 }

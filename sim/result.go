@@ -117,8 +117,14 @@ type GuardResult struct {
 
 // A CacheResult is what a cache was asked.
 type CacheResult struct {
-	Name                        string
+	Name string
+	// Hits found a value, Misses loaded it themselves, Waited waited for somebody
+	// else who did, Early are loads of values that were still good.
 	Hits, Misses, Waited, Early uint64
+	// Rounds are loads that began when nobody was loading the same value, and
+	// Lead is how long before the value's end they began, on average.
+	Rounds uint64
+	Lead   time.Duration
 }
 
 // A Moment is one stretch of time, averaged over the replications. Rates are a

@@ -67,6 +67,10 @@ func (w *World) lookUp(id int32, op *Op) bool {
 
 // load sends a visit to get the value itself.
 func (w *World) load(v *visit, e *entry, op *Op) {
+	if t := &w.tally.Caches[op.N]; e.loaders == 0 {
+		t.Rounds++
+		t.Lead += max(e.until.Sub(w.now), 0)
+	}
 	e.loaders++
 	v.loads, v.loading = op.N+1, w.now
 	v.pc++
@@ -80,8 +84,7 @@ func (w *World) refresh(v *visit, e *entry, op *Op) {
 	if m.Beta <= 0 || m.OneFlight && e.loaders > 0 {
 		return
 	}
-	s := v.id.Sub(forEarly)
-	if float64(e.until-w.now) >= -float64(e.took)*m.Beta*math.Log(s.Float64()) {
+	if s := v.id.Sub(forEarly); !Early(e.until.Sub(w.now), e.took, m.Beta, s.Float64()) {
 		return
 	}
 	w.tally.Caches[op.N].Early++
@@ -95,6 +98,12 @@ func (w *World) refresh(v *visit, e *entry, op *Op) {
 	in.change(w.now, +1, &w.tally.Services[in.service])
 	w.load(shadow, e, op)
 	w.play(id)
+}
+
+// Early decides as cache.Early does, which cannot be called from here: its
+// package imports the driver on the wall clock.
+func Early(remaining, compute time.Duration, beta, u float64) bool {
+	return remaining <= 0 || float64(remaining) < -float64(compute)*beta*math.Log(u)
 }
 
 // store keeps what a visit has loaded, and lets those go on who waited for it.

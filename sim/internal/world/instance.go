@@ -99,7 +99,7 @@ func (w *World) pick(service int32, id random.Stream) int32 {
 
 // change counts who is present, and for how long. The tally begins at the gate.
 func (in *instance) change(now policy.Instant, by int, t *ServiceTally) {
-	t.Present += span.Mul(now.Sub(max(in.changed, t.from)), int64(in.present))
+	t.Present += float64(in.present) * float64(now.Sub(max(in.changed, t.from)))
 	in.changed = now
 	in.present += by
 }

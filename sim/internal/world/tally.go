@@ -52,8 +52,8 @@ type ServiceTally struct {
 	Refused  uint64 // at the door
 	Dropped  uint64 // from the queue
 	Finished uint64
-	Longest  int           // queue
-	Present  time.Duration // summed over all who were in it
+	Longest  int     // queue
+	Present  float64 // nanoseconds, summed over all who were in it
 	Worked   time.Duration
 	Wasted   time.Duration    // of it, for nobody
 	Wait     record.Histogram // for a worker
@@ -62,7 +62,10 @@ type ServiceTally struct {
 
 // A CacheTally counts what a cache was asked.
 type CacheTally struct {
-	Hits, Misses, Waited, Early uint64
+	Hits, Misses, Waited uint64
+	Early                uint64        // loads of values that were still good
+	Rounds               uint64        // loads that began when nobody was loading
+	Lead                 time.Duration // of rounds before the value's end, summed
 }
 
 // A Bin is what became of the requests of a load that came in one stretch of
