@@ -26,7 +26,6 @@ func (c *call) deliver(a *answer, held kalan.Held) (*http.Response, error) {
 		a.cancel(nil)
 		return a.Response, nil
 	}
-	a.tie() // from here on the body sees to its own end
 	b := &body{ReadCloser: a.Body, answer: a, held: held, call: c}
 	b.watch()
 	a.Response.Body = b

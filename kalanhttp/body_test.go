@@ -140,6 +140,37 @@ func TestACallerThatLeavesWhileReading(t *testing.T) {
 	}
 }
 
+// A caller that has left and closes in the same breath has left all the same.
+func TestClosingAfterLeaving(t *testing.T) {
+	s := serve(t, guard(t), dripping(nil))
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, _ := http.NewRequestWithContext(ctx, "GET", s.server.URL, nil)
+		answer, err := s.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		answer.Body.Close()
+	}
+	if got := s.outcomes(t); got[policy.Cut] != 30 {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// Connections are used again: what ends an attempt comes after its last byte.
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	s := serve(t, guard(t), status(200))
+	for range 100 {
+		if _, _, err := s.send(t, t.Context(), "GET", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.conns.Load(); n != 1 {
+		t.Errorf("%d connections for 100 requests", n)
+	}
+}
+
 // A caller that leaves before the answer is back at once; the slot is the
 // dependency's until it has answered.
 func TestAGhostKeepsItsSlot(t *testing.T) {

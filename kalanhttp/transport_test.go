@@ -365,7 +365,8 @@ func TestHedge(t *testing.T) {
 	gate := make(chan struct{})
 	var n atomic.Int32
 	g := guard(t, func(c *kalan.Config) { c.Retry.Hedge.After = 20 * ms; c.Limit = limit.Fixed(2) })
-	s := serve(t, g, func(w http.ResponseWriter, _ *http.Request) {
+	s := serve(t, g, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
 		if n.Add(1) == 1 {
 			<-gate
 		}
@@ -383,7 +384,9 @@ func TestHedge(t *testing.T) {
 		t.Errorf("counted %v", got)
 	}
 	s.hits.Store(0)
-	n.Store(-1)
+	n.Store(0)
+	gate = make(chan struct{})
+	time.AfterFunc(200*ms, func() { close(gate) }) // ten times the hedge's delay
 	if _, _, err := s.send(t, t.Context(), "PUT", "hello"); err != nil || s.hits.Load() != 1 {
 		t.Errorf("a change: %d hits, %v", s.hits.Load(), err)
 	}

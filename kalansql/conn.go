@@ -105,7 +105,6 @@ func (c *conn) Close() error {
 
 // ResetSession is asked before the connection is used again.
 func (c *conn) ResetSession(ctx context.Context) error {
-	c.join(ctx)
 	if r, can := c.Conn.(driver.SessionResetter); can {
 		return r.ResetSession(ctx)
 	}

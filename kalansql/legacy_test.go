@@ -1,11 +1,13 @@
 package kalansql_test
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kalan-go/kalan/kalansql"
@@ -113,6 +115,117 @@ func TestADriverFromBeforeContexts(t *testing.T) {
 	if got := outcomes(t, db); got[policy.Failure] != 0 {
 		t.Errorf("counted %v", got)
 	}
+}
+
+// brittle is a driver whose connections say driver.ErrBadConn when a context
+// ends, although the statement may have been done.
+type brittle struct {
+	oldConn
+	done *int
+}
+
+func (b brittle) Connect(context.Context) (driver.Conn, error) { return b, nil }
+func (b brittle) Driver() driver.Driver                        { return b.old }
+
+func (b brittle) ExecContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
+	if query == "prepare me" {
+		return nil, driver.ErrSkip
+	}
+	*b.done++
+	<-ctx.Done()
+	return nil, driver.ErrBadConn
+}
+
+// database/sql does again what ended with driver.ErrBadConn. Not when it was
+// time that ended it: then nobody knows whether it was done.
+func TestWhatRanOutOfTimeIsNotDoneAgain(t *testing.T) {
+	b := brittle{oldConn{&old{}}, new(int)}
+	db, err := kalansql.Open(b, kalansql.Config{Query: 20 * ms})
+	must(t, err)
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "pay"); !errors.Is(err, policy.Timeout) || *b.done != 1 {
+		t.Errorf("%v; it was done %d times", err, *b.done)
+	}
+	until(t, "the connection is given up", func() bool { return db.Stats().OpenConnections == 0 })
+}
+
+func (b brittle) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
+	return &breaking{}, nil
+}
+
+// breaking are rows that break off after the first, and close well.
+type breaking struct{ oldRows }
+
+func (r *breaking) Next(row []driver.Value) error {
+	if r.read {
+		return io.ErrUnexpectedEOF
+	}
+	return r.oldRows.Next(row)
+}
+
+// Rows that break off are a failure, however well they close.
+func TestRowsThatBreakOff(t *testing.T) {
+	db, err := kalansql.Open(brittle{oldConn{&old{}}, new(int)}, kalansql.Config{})
+	must(t, err)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "select")
+	must(t, err)
+	for rows.Next() {
+	}
+	if !errors.Is(rows.Err(), io.ErrUnexpectedEOF) {
+		t.Errorf("%v", rows.Err())
+	}
+	if got := outcomes(t, db); got != [4]uint64{policy.Failure: 1} {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// What a driver wants to have prepared first was no statement yet.
+func TestASkippedStatementSaysNothing(t *testing.T) {
+	db, err := kalansql.Open(brittle{oldConn{&old{}}, new(int)}, kalansql.Config{})
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "prepare me")
+	must(t, err)
+	if got := outcomes(t, db); got != [4]uint64{policy.Cut: 1, policy.Success: 2} {
+		t.Errorf("counted %v: one that was skipped, one that was prepared, one that was executed", got)
+	}
+}
+
+// A parent that counts who waits for its end.
+type parent struct {
+	context.Context
+	waiting *atomic.Int32
+}
+
+func (p parent) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (p parent) AfterFunc(func()) func() bool {
+	p.waiting.Add(1)
+	return func() bool {
+		p.waiting.Add(-1)
+		return true
+	}
+}
+
+// A context that lives long remembers no call that has ended.
+func TestNothingWaitsForACallersContext(t *testing.T) {
+	connector, err := kalansql.Connector("old", "")
+	must(t, err)
+	db, err := kalansql.Open(connector, kalansql.Config{})
+	must(t, err)
+	defer db.Close()
+	p := parent{t.Context(), new(atomic.Int32)}
+	for range 10 {
+		_, err := db.ExecContext(p, "insert")
+		must(t, err)
+		var n int
+		must(t, db.QueryRowContext(p, "select").Scan(&n))
+		tx, err := db.BeginTx(p, nil)
+		must(t, err)
+		must(t, tx.Commit())
+	}
+	until(t, "nobody waits", func() bool { return p.waiting.Load() == 0 })
 }
 
 func TestClassify(t *testing.T) {

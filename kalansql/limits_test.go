@@ -15,6 +15,10 @@ import (
 	"github.com/kalan-go/kalan/policy/breaker"
 )
 
+// dripping begins to answer at once, with more than the server would rather
+// gather before it sends, and does not go on.
+const dripping = "SELECT repeat('x', 20000), CASE WHEN n > 2 THEN pg_sleep(10) END FROM generate_series(1, 5) n"
+
 // F8, F18: a statement that takes too long is ended, at the limit, whatever the
 // driver calls it, and its connection can be used again.
 func TestAStatementIsCutAtTheLimit(t *testing.T) {
@@ -34,7 +38,7 @@ func TestAStatementIsCutAtTheLimit(t *testing.T) {
 			return db.QueryRowContext(ctx, "SELECT pg_sleep(10)").Scan(&n)
 		},
 		"rows that drip": func() error {
-			rows, err := db.QueryContext(ctx, "SELECT pg_sleep(0.04) FROM generate_series(1, 1000)")
+			rows, err := db.QueryContext(ctx, dripping)
 			if err != nil {
 				return err
 			}
@@ -83,12 +87,13 @@ func TestACallerThatLeaves(t *testing.T) {
 				return err
 			},
 			"rows": func(ctx context.Context) error {
-				rows, err := db.QueryContext(ctx, "SELECT pg_sleep(10)")
+				rows, err := db.QueryContext(ctx, dripping)
 				if err != nil {
 					return err
 				}
 				defer rows.Close()
-				rows.Next()
+				for rows.Next() {
+				}
 				return rows.Err()
 			},
 		} {
