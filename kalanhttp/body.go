@@ -26,6 +26,7 @@ func (c *call) deliver(a *answer, held kalan.Held) (*http.Response, error) {
 		a.cancel(nil)
 		return a.Response, nil
 	}
+	a.tie() // or the read that is cut hears of the attempt's end, and not of why it ended
 	b := &body{ReadCloser: a.Body, answer: a, held: held, call: c}
 	b.watch()
 	a.Response.Body = b
