@@ -28,8 +28,12 @@
 //     the latency say that something has changed: the limit goes to three
 //     quarters of what is useful and, while its calls still wait for one
 //     another, lower. Its latency is the new base latency.
-//   - A high phase, seldom, and twice as seldom each time it was in vain: a fifth
-//     more slots. If they do more work, the base latency was found too short.
+//   - A high phase, seldom, and twice as seldom each time it was in vain: up to
+//     half as many slots again. If they do more work, the base latency was found
+//     too short, or there is no knee and more is of use.
+//   - A wild dependency, whose times differ more than those of an exponential
+//     law even under load: no phases, and ten slots or more as long as hardly
+//     any answer is too late.
 //   - Deadlines: answers too late bring the limit down; so does a dependency
 //     that refuses calls itself (503, 429), for a while.
 //
@@ -45,8 +49,9 @@
 // What it cannot do: see more than one kind of work (a mean over fast and slow
 // routes is right only for their present mixture), or know of other gateways
 // before the same dependency. Where latency grows steadily with concurrency,
-// without a knee, it settles at about five sixths of what is possible. A
-// tenth of calls forty times as long as the others costs it the first seconds.
+// without a knee, it finds an eighth less than what is possible. A tenth of
+// calls forty times as long as the others costs it the first second. The file
+// docs/limits.md has the figures, beside those of the three below.
 //
 // AIMD, Vegas and Gradient2 are there for comparison and for whoever knows
 // them.

@@ -8,7 +8,7 @@ func (o *own) goLow(n float64) {
 	if o.phase != low {
 		o.full = o.pool
 	}
-	if o.passive {
+	if o.still() {
 		o.follow()
 		return
 	}

@@ -28,7 +28,7 @@ const (
 	memory = 100
 	// dear is the spread from which on a low phase takes many calls: one that
 	// nothing asks for is left out.
-	dear = 2
+	dear = .5
 	// patience is how many pools pass before the first high phase.
 	patience = 8
 )
@@ -77,7 +77,8 @@ type own struct {
 	grown   bool    // since the base latency was last looked at
 	cap     float64 // what the dependency refuses to go beyond; 0 is none
 	fine    float64 // answers since the cap was moved
-	passive bool    // nobody is held back: there are no low and high phases
+	wild    wild
+	passive bool // nobody is held back: there are no low and high phases
 	last    policy.Instant
 }
 
@@ -91,6 +92,7 @@ func (o *own) limit() int {
 	if o.phase >= low {
 		n = o.aim
 	}
+	n = max(n, o.wild.slots())
 	if o.cap > 0 {
 		n = min(n, o.cap)
 	}
@@ -134,6 +136,7 @@ func (o *own) give(t Token, inFlight int, took time.Duration, s *Sample) {
 		return
 	}
 	o.uncap()
+	o.watch(took, s, inFlight)
 	if float64(inFlight) > o.threshold() {
 		o.round.add(took, t.n, s)
 		if t.epoch == o.epoch {

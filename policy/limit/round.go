@@ -34,11 +34,13 @@ func (o *own) endRound() {
 func (o *own) allLate(r *sums) {
 	reach := r.rate() * (r.left / r.calls / 2) / gain
 	o.useful = max(least, o.useful/2, min(o.useful, reach))
+	o.wild = wild{}
 	o.restart()
 }
 
 // halve follows a round of which nothing was of use.
 func (o *own) halve() {
+	o.wild = wild{}
 	o.useful = max(least, o.useful/2)
 	o.restart()
 }
@@ -103,7 +105,7 @@ func (o *own) settle(estimate float64) {
 	case p.calls >= max(8, 4*o.useful) && estimate > band*o.held():
 		o.grow(estimate)
 	case p.calls < max(8*o.useful, 35*o.spread):
-	case estimate <= 1.1*o.aim && o.aim > 1 && !o.passive:
+	case estimate <= 1.1*o.aim && o.aim > 1 && !o.still():
 		o.full = *p // the low phase's calls waited for one another
 		o.lower()
 	case o.grown && !o.passive && o.spread < dear: // by its rate alone: it may have become quicker instead of wider

@@ -89,9 +89,13 @@ func (s *sums) spread() float64 {
 	if s.took == 0 {
 		return 1
 	}
+	return max(.01, (s.variation()*s.calls+doubt)/(s.calls+doubt))
+}
+
+// variation is the squared coefficient of variation of the times as they are.
+func (s *sums) variation() float64 {
 	mean := s.latency()
-	cv2 := max(0, s.squares/s.calls/(mean*mean)-1)
-	return max(.01, (cv2*s.calls+doubt)/(s.calls+doubt))
+	return max(0, s.squares/s.calls/(mean*mean)-1)
 }
 
 // errorOfMean is the relative standard error of a mean over n calls.
