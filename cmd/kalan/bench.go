@@ -41,6 +41,7 @@ func newOverloadBackend() *cobra.Command {
 
 func newOverloadLoad() *cobra.Command {
 	var name, label string
+	var detail bool
 	var s overload.Subject
 	c := &cobra.Command{
 		Use:    "overload-load",
@@ -62,11 +63,15 @@ func newOverloadLoad() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if detail {
+				run.Detail(c.ErrOrStderr())
+			}
 			return json.NewEncoder(c.OutOrStdout()).Encode(overload.Line{Subject: label, Case: name, Figures: all[i].Judge(run)})
 		},
 	}
 	c.Flags().StringVar(&name, "case", "", "the `name` of the case")
 	c.Flags().StringVar(&label, "label", "kalan", "what to call the gateway")
+	c.Flags().BoolVar(&detail, "detail", false, "write each stage, second by second, to stderr")
 	c.Flags().StringVar(&s.URL, "url", "http://127.0.0.1:8080", "where the gateway listens")
 	c.Flags().StringVar(&s.Metrics, "metrics", "", "where its metrics are")
 	c.Flags().StringVar(&s.Backend.Base, "backend", "http://127.0.0.1:9000", "where the upstream listens")

@@ -1,6 +1,8 @@
 package overload
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -74,11 +76,14 @@ func (s *Seen) LatePart() float64 { return float64(s.Late) / float64(max(1, s.Go
 func (s *Seen) WastedPart() float64 { return float64(s.Wasted) / float64(max(1, s.Served)) }
 
 // Recovery returns the second from which on all were full: 95 % of what could
-// have been served. It is the stage's length when the last one was not.
+// have been served, in it and the one after together, since what a slow upstream
+// serves at one time falls into the one or the other. It is the stage's length
+// when the last ones were not.
 func (s *Seen) Recovery() float64 {
-	full := int(s.For / time.Second)
-	for i := full - 1; i >= 0; i-- {
-		if float64(s.Seconds[i].Good) < .95*s.Possible {
+	seconds := s.Seconds[:int(s.For/time.Second)]
+	for i := len(seconds) - 1; i >= 0; i-- {
+		pair := seconds[max(0, min(i, len(seconds)-2)):]
+		if float64(pair[0].Good+pair[min(1, len(pair)-1)].Good)/2 < .95*s.Possible {
 			return float64(i + 1)
 		}
 	}
@@ -90,5 +95,18 @@ func (s *Seen) finish() {
 	slices.Sort(s.took)
 	if n := len(s.took); n > 0 {
 		s.P50, s.P99 = s.took[n/2], s.took[n*99/100]
+	}
+}
+
+// Detail writes what was seen in each stage, and the goodput of each second in
+// percent of what could have been served.
+func (r *Run) Detail(w io.Writer) {
+	for _, s := range r.Stages {
+		fmt.Fprintf(w, "%gx: %d of %d in time, %d late, %d refused, %d failed; p50 %v, p99 %v; upstream served %d, wasted %d; by second:",
+			s.Load, s.Good, s.Offered, s.Late, s.Refused, s.Failed, s.P50.Round(time.Microsecond), s.P99.Round(time.Microsecond), s.Served, s.Wasted)
+		for _, c := range s.Seconds[:int(s.For/time.Second)] {
+			fmt.Fprintf(w, " %.0f", 100*float64(c.Good)/s.Possible)
+		}
+		fmt.Fprintln(w)
 	}
 }
