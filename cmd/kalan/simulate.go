@@ -134,6 +134,7 @@ func playWalk(out io.Writer, s walk.Scenario, format string) error {
 	text := &strings.Builder{}
 	fmt.Fprintf(text, "%s: %d requests over a chain of %s and %s; promised within %v, of which the gateway needs %v\n",
 		s.Name, s.Requests, count(s.Chain.Depth, "step"), branches(s.Chain.Branches), s.Promise, s.Share)
+	writeInner(text, s)
 	for _, regime := range result.Regimes {
 		fmt.Fprintf(text, "\n%s\n\n", regime.Name)
 		writeWalk(text, regime.Rows)
@@ -146,6 +147,21 @@ func playWalk(out io.Writer, s walk.Scenario, format string) error {
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// writeInner says what reaches the steps while none is tried again, and at the
+// most (B4).
+func writeInner(out io.Writer, s walk.Scenario) {
+	most := 1
+	for _, c := range s.Configurations {
+		most = max(most, c.Retry.WithDefaults().Attempts)
+	}
+	rate := s.Rate * float64(s.Chain.Steps())
+	fmt.Fprintf(out, "%s requests/s become %s calls/s inside", figure.Fixed(s.Rate, 2), figure.Fixed(rate, 2))
+	if most > 1 {
+		fmt.Fprintf(out, ", and %s when every step is tried %d times", figure.Fixed(rate*float64(most), 2), most)
+	}
+	fmt.Fprintln(out)
 }
 
 func branches(n int) string {

@@ -26,6 +26,7 @@ func TestSimulateJSON(t *testing.T) {
 func TestSimulatePrintsTheTablesOfTheLesson(t *testing.T) {
 	text := mustRun(t, newSimulateCommand(), chainBudget)
 	for _, row := range []string{
+		"416.67 requests/s become 1666.68 calls/s inside, and 5000.04 when every step is tried 3 times",
 		"no budget (200 ms, 3 attempts) 30 10 0 71 233 1.06 1770.85",
 		"+ deadline propagation 30 0 10 71 200 1.00 1666.68",
 		"+ divided timeouts (30 ms, 3) 40 0 0 62 63 1.14 1895.85",
