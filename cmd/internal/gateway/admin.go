@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/kalan-go/kalan/cmd/internal/gateway/accept"
+	"github.com/kalan-go/kalan/cmd/internal/gateway/quota"
 	"github.com/kalan-go/kalan/policy/stack"
 )
 
@@ -51,6 +53,8 @@ type status struct {
 	Drain     string                    `json:"drain"`
 	InFlight  int64                     `json:"in_flight"`
 	Workers   workerStatus              `json:"workers"`
+	Accept    accept.Snapshot           `json:"accept"`
+	Tenants   quota.Snapshot            `json:"tenants"`
 	Upstreams map[string]stack.Snapshot `json:"upstreams"`
 }
 
@@ -64,6 +68,8 @@ func (g *Gateway) status(w http.ResponseWriter, _ *http.Request) {
 	s := status{
 		Name: g.name, Uptime: g.now().Round(time.Millisecond).String(), Drain: g.drain.State().String(), InFlight: g.inflight.Load(),
 		Workers:   workerStatus{len(g.workers.busy), cap(g.workers.busy), g.workers.waiting.Load()},
+		Accept:    g.gate.Snapshot(),
+		Tenants:   g.tenants.Snapshot(),
 		Upstreams: make(map[string]stack.Snapshot),
 	}
 	for _, u := range g.upstreams {

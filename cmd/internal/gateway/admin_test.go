@@ -79,6 +79,7 @@ func TestStatus(t *testing.T) {
 	code, text := h.probe(t, "/status")
 	var s struct {
 		Drain     string
+		Accept    struct{ Open, Accepted int }
 		Upstreams map[string]struct {
 			Limit  int
 			Counts struct{ Calls int }
@@ -86,6 +87,9 @@ func TestStatus(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil || code != 200 {
 		t.Fatalf("%d %v", code, err)
+	}
+	if s.Accept.Open != 1 || s.Accept.Accepted != 1 {
+		t.Errorf("%+v", s.Accept)
 	}
 	if b := s.Upstreams["bridge"]; s.Drain != "ready" || b.Limit != 10 || b.Counts.Calls != 1 {
 		t.Errorf("%s", text)
