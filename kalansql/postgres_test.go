@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -26,6 +27,7 @@ type cluster struct {
 	bin, dir string
 	as       *syscall.SysProcAttr // PostgreSQL refuses to be root
 	server   *exec.Cmd
+	leash    io.Closer // the server ends with it, also when the tests are killed
 }
 
 // shared is the cluster of this package's tests, made when the first one asks.
@@ -34,7 +36,7 @@ var shared *cluster
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if shared != nil {
-		shared.stop(syscall.SIGINT)
+		shared.stop()
 		os.RemoveAll(shared.dir)
 	}
 	if code == 0 {
@@ -132,6 +134,11 @@ func (c *cluster) start(t testing.TB) {
 	c.server = c.run("postgres", "-D", c.dir+"/data", "-k", c.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", fmt.Sprint("max_connections=", mostConnections), "-c", "deadlock_timeout=50ms", "-c", "shared_buffers=16MB")
 	c.server.Stdout, c.server.Stderr = log, log
+	c.server.Args = append([]string{"sh", "-c", `"$@" & read _; kill -INT $!; wait $!`, "sh", c.server.Path}, c.server.Args[1:]...)
+	c.server.Path = "/bin/sh"
+	if c.leash, err = c.server.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +151,10 @@ func (c *cluster) start(t testing.TB) {
 	until(t, "PostgreSQL answers", func() bool { return db.PingContext(context.Background()) == nil })
 }
 
-// stop ends the server as its administrator would: SIGINT at once, SIGTERM when
-// the clients have left.
-func (c *cluster) stop(how os.Signal) {
-	c.server.Process.Signal(how)
+// stop ends the server as its administrator would who does not wait for the
+// clients to leave.
+func (c *cluster) stop() {
+	c.leash.Close()
 	c.server.Wait()
 }
 

@@ -256,7 +256,7 @@ func TestTheServerIsStopped(t *testing.T) {
 	for _, one := range held[1:] {
 		must(t, one.Close())
 	}
-	c.stop(syscall.SIGINT)
+	c.stop()
 	counted := since(t, db, func() {
 		_, err := held[0].ExecContext(ctx, "SELECT 1")
 		if !errors.Is(err, driver.ErrBadConn) {
