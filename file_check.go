@@ -46,6 +46,7 @@ func (f File) Validate() policy.Problems {
 	f.checkUpstreams(&c)
 	f.checkRoutes(&c)
 	f.checkStages(&c)
+	f.checkBelief(&c)
 	switch written.Defences {
 	case DefencesOff:
 		c.Warn("defences", "are off: limits, rooms, breakers, retries and time limits of the upstreams are not in force")

@@ -62,6 +62,25 @@ func (f File) checkStages(c *field.Check) {
 	}
 }
 
+// checkBelief finds headers that nobody is believed in, and certificates that
+// nobody can show.
+func (f File) checkBelief(c *field.Check) {
+	if f.Tenant != nil && f.Tenant.From == "certificate" {
+		c.Warn("tenant.from", "listen speaks no TLS yet, so that nobody shows a certificate and all are one tenant; write header:NAME behind what ends the TLS")
+	}
+	if len(f.Trust) > 0 {
+		return
+	}
+	if f.Tenant != nil {
+		if kind, name := f.Tenant.Source(); kind == "header" {
+			c.Warn("tenant.from", "no peer is trusted, so that nobody's %s is believed and tenants are told apart by address; write who is under trust, or key:%s if it is a secret", name, name)
+		}
+	}
+	if f.Priority != nil && f.Priority.Header() != "" {
+		c.Warn("priority.from", "no peer is trusted, so that nobody's %s is believed; write who is under trust", f.Priority.Header())
+	}
+}
+
 func (t *Tenant) check(c *field.Check) {
 	if t = t.withDefaults(); t == nil {
 		return

@@ -60,6 +60,10 @@ var spoilt = []struct {
 	}},
 	{"tenant header", func(f *File) { f.Tenant = &Tenant{From: "header:a b"} }},
 	{"tenant key", func(f *File) { f.Tenant = &Tenant{From: "key:"} }},
+	{"nobody is believed", func(f *File) {
+		f.Tenant, f.Priority = &Tenant{From: "header:X-Tenant"}, &Priority{From: "header:X-Priority"}
+	}},
+	{"a certificate without TLS", func(f *File) { f.Tenant = &Tenant{From: "certificate"} }},
 	{"priority key", func(f *File) { f.Priority = &Priority{From: "key:X-Priority"} }},
 	{"priority", func(f *File) { f.Priority = &Priority{From: "X-Priority", Levels: []string{"a", "b c", "a"}} }},
 	{"route priority", func(f *File) { f.Routes[0].Priority = "critcal" }},

@@ -132,7 +132,7 @@ func TestWhatComesLaterIsRefusedByName(t *testing.T) {
 	text := strings.NewReplacer(
 		"bridge: {", "bridge: {rate: 5, limit: adaptive, room: {window: 25ms, target: 30ms}, retry: {hedge: p95}, ",
 		"upstream: bridge", "upstream: bridge, priority: bulk").Replace(smallest) +
-		"accept: {}\ntenant: {from: \"header:X-Api-Key\"}\npriority: {}\n"
+		"accept: {}\ntenant: {from: \"key:X-Api-Key\"}\npriority: {}\n"
 	refused := regexp.MustCompile(`(?m)^kalan\.yaml:\d+:\d+: [a-z_.\[\]0-9]+: comes with a later version: remove the (key|block)$`)
 	got := problems(t, text)
 	if n := len(refused.FindAllString(got, -1)); n != len(unfinished) || n != strings.Count(got, "\n")+1 {
