@@ -32,7 +32,7 @@ type Case struct {
 	Retries int
 	// Stages follow one another.
 	Stages []Stage
-	// Direct has the first stage sent to the upstream itself, too, before.
+	// Direct compares the first stage with the upstream itself.
 	Direct bool
 	// Judge tells the figures.
 	Judge func(*Run) []Figure

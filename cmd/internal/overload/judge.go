@@ -9,7 +9,7 @@ import "fmt"
 func judgeLight(r *Run) []Figure {
 	found := []Figure{
 		most(".5x and .9x: refused or late", 100*(1-float64(r.Stages[0].Good+r.Stages[1].Good)/float64(r.Stages[0].Offered+r.Stages[1].Offered)), 0, "%"),
-		most("p50 added at .5x", (r.Stages[0].P50-r.Direct.P50).Seconds()*1e3, .3, "ms"),
+		most("p50 added at .5x", (r.Through.P50-r.Direct.P50).Seconds()*1e3, .3, "ms"),
 	}
 	if own, known := r.Own.Quantile(.99); known {
 		found = append(found, most("gateway's own p99", own*1e3, 1, "ms"))

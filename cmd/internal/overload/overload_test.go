@@ -91,7 +91,7 @@ func TestACollapseMissesTheMarks(t *testing.T) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			slow := Histogram{{Bound: 1, Count: 1}}
-			r := &Run{Own: slow, Arrival: slow}
+			r := &Run{Own: slow, Arrival: slow, Through: Seen{P50: time.Second}}
 			for _, stage := range c.Stages {
 				s := newSeen(c, stage, c.Setting)
 				s.Possible, s.Served, s.Wasted = 100, 100, 90

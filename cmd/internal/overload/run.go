@@ -24,7 +24,10 @@ type Subject struct {
 // A Run is what was seen in a case.
 type Run struct {
 	Stages []Seen
-	Direct Seen // the first stage, sent to the upstream itself
+	// Direct and Through are the first stage once more, of which every other
+	// request goes to the upstream itself: what the gateway adds, whatever the
+	// machine does meanwhile.
+	Direct, Through Seen
 	// Own and Arrival are the gateway's own histograms: the time that it took
 	// itself, and that of refusals on arrival.
 	Own, Arrival Histogram
@@ -47,11 +50,9 @@ func (c Case) Play(ctx context.Context, s Subject) (r *Run, err error) {
 	}
 	r = &Run{}
 	if c.Direct {
-		direct, err := p.play(ctx, s.Backend.Base, c.Stages[:1])
-		if err != nil {
+		if err := p.compare(ctx, r); err != nil {
 			return nil, err
 		}
-		r.Direct = *direct[0]
 	}
 	stages, err := p.play(ctx, s.URL, c.Stages)
 	if err != nil {
@@ -105,6 +106,24 @@ func (p *player) play(ctx context.Context, url string, stages []Stage) (all []*S
 		seen.finish()
 	}
 	return all, nil
+}
+
+// compare plays the first stage both ways at once.
+func (p *player) compare(ctx context.Context, r *Run) error {
+	if err := rest(ctx, p.Backend); err != nil {
+		return err
+	}
+	stage := p.Stages[0]
+	both := [2]*Seen{newSeen(p.Case, stage, p.now), newSeen(p.Case, stage, p.now)}
+	ways := [2]func(context.Context, openloop.Shot) openloop.Outcome{p.sender(p.client, p.Subject.Backend.Base), p.sender(p.client, p.URL)}
+	p.load(stage).Run(ctx,
+		func(ctx context.Context, shot openloop.Shot) openloop.Outcome { return ways[shot.Number%2](ctx, shot) },
+		func(result openloop.Result) { both[result.Shot.Number%2].hear(result) })
+	for _, seen := range both {
+		seen.finish()
+	}
+	r.Direct, r.Through = *both[0], *both[1]
+	return nil
 }
 
 // change makes the backend what it is in the stage.
