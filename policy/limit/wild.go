@@ -26,7 +26,8 @@ const (
 	// half as wide a spread, a wild one is tame.
 	untamed = 1
 	// tolerated is the part of the calls that may be late: the loss at which
-	// AIMD, too, begins to take slots back.
+	// AIMD, too, begins to take slots back. To be found wild twice as many may:
+	// the limit that is to be corrected may have made them late.
 	tolerated = .05
 )
 
@@ -48,7 +49,7 @@ func (w *wild) add(took time.Duration, s *Sample, full bool) bool {
 func (w *wild) decide(variation, late float64, full bool) (found bool) {
 	switch {
 	case w.floor == 0:
-		if found = variation > untamed && late <= tolerated; found {
+		if found = variation > untamed && late <= 2*tolerated; found {
 			w.floor = gain * first
 		}
 	case variation < untamed/4.0:
