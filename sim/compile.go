@@ -5,6 +5,7 @@ import (
 
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/policy/stack"
 	"github.com/kalan-go/kalan/sim/internal/world"
 	"github.com/kalan-go/kalan/sim/random"
 )
@@ -224,7 +225,7 @@ func (c *compiler) addEdge(w way, guard int32) int32 {
 	c.ways = append(c.ways, w)
 	to := c.s.find(w.to.Service)
 	c.m.Edges = append(c.m.Edges, world.Edge{
-		Guard: guard, Service: c.service(w.to.Service), Script: c.scripts[w.to], Promise: to.promise(w.to.Route),
+		Guard: guard, Service: c.service(w.to.Service), Script: c.scripts[w.to], Promise: to.promise(w.to.Route), Route: to.routeNumber(w.to.Route),
 	})
 	return e
 }
@@ -280,7 +281,7 @@ func (c *compiler) addLoad(l *Load) {
 	}
 	c.m.Loads = append(c.m.Loads, world.Load{
 		Name: l.Name, Edge: c.addEdge(w, guard), Rates: l.rates(), Even: l.Even, Trace: l.arrivals(), Clients: l.Clients, Think: l.Think,
-		Deadline: l.Deadline, Tenants: l.Tenants, Weight: l.Weight, Level: l.Priority, Keys: l.Keys,
+		Deadline: l.Deadline, Tenants: l.Tenants, Weight: l.Weight, Level: l.Priority, Keys: l.Keys, Unsafe: l.Unsafe,
 	})
 }
 
@@ -339,4 +340,14 @@ func (s *Service) promise(route string) time.Duration {
 		}
 	}
 	return s.Promise
+}
+
+// routeNumber returns the kind of work that a guard takes a route for.
+func (s *Service) routeNumber(route string) uint8 {
+	for i := range s.Routes {
+		if s.Routes[i].Name == route {
+			return uint8(min(i+1, stack.Routes-1))
+		}
+	}
+	return 0
 }

@@ -53,6 +53,9 @@ type Load struct {
 	Weight uint8 `yaml:"weight"`
 	// Priority is the level of the requests; 0 is the most important.
 	Priority uint8 `yaml:"priority"`
+	// Unsafe says that doing it twice may do it twice: what ran out of time is
+	// not tried again, and nothing is hedged (B9).
+	Unsafe bool `yaml:"unsafe"`
 	// Keys is how many different values are asked for, each as often as the
 	// others. 0 means 1.
 	Keys int `yaml:"keys"`

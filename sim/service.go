@@ -64,8 +64,9 @@ type Service struct {
 	// Kalan names a kalan.yaml. Its upstreams are the guards for the services
 	// of these names. Whoever reads the scenario fills in Guards from it.
 	Kalan string `yaml:"kalan"`
-	// Replay answers requests as recorded, one after the other and over again,
-	// instead of Work, Errors and Business.
+	// Replay answers requests as recorded, instead of Work, Errors and Business:
+	// the first of a load with the first reply, the second with the second and
+	// so on, over again. A further attempt gets the reply half the list further on.
 	Replay []Reply `yaml:"replay"`
 }
 

@@ -75,7 +75,10 @@ func (w *World) dial(edge int32, r *request, from origin) (int32, uint32) {
 	id, c := w.newCall()
 	g, m := &w.guards[gi], &w.m.Guards[w.guards[gi].of]
 	c.request, c.from, c.edge, c.guard = *r, from, edge, gi
-	c.Ask = stack.Ask{Deadline: r.deadline, Seed: uint64(r.id), Flow: r.flow, Level: r.level, Weight: r.weight, Once: r.once}
+	c.Ask = stack.Ask{
+		Deadline: r.deadline, Seed: uint64(r.id), Flow: r.flow, Level: r.level, Weight: r.weight, Route: w.m.Edges[edge].Route,
+		Hedge: !m.Inline && !r.unsafe, Unsafe: r.unsafe, Once: r.once,
+	}
 	if m.Mark {
 		c.once = true
 	}
@@ -86,15 +89,23 @@ func (w *World) dial(edge int32, r *request, from origin) (int32, uint32) {
 	w.tally.Edges[edge].Calls++
 	gen := c.gen
 	g.stack.Begin(w.now, &c.Call)
-	w.follow(id, w.next(g, c))
+	w.follow(id, w.next(id))
 	return id, gen
 }
 
 // next ends a section that has to know what its call does now.
-func (w *World) next(g *guard, c *call) stack.Step {
+func (w *World) next(id int32) stack.Step {
+	c := &w.calls[id]
+	g := &w.guards[c.guard]
 	s := stack.Step{Kind: stack.Done}
 	if !c.Over() {
 		s = g.stack.Next(w.now, &c.Call)
+	}
+	if s.Kind == stack.Wait && !s.Ticket.IsZero() {
+		for s.Ticket.Slot() >= len(g.waiters) {
+			g.waiters = append(g.waiters, none)
+		}
+		g.waiters[s.Ticket.Slot()] = id
 	}
 	w.unlock(c.guard)
 	return s
@@ -150,6 +161,7 @@ func (w *World) launch(id int32, s stack.Step) {
 	m := &w.m.Guards[w.guards[c.guard].of]
 	r := c.request
 	r.id = r.id.Sub(forAttempt + uint64(c.Attempts()))
+	r.attempt = uint32(c.Attempts()) - 1
 	r.deadline = policy.Never
 	if m.Carry {
 		r.deadline = min(s.Until, c.deadline.Add(-m.Margin))
@@ -168,19 +180,12 @@ func (w *World) again(id int32) stack.Step {
 	if c.left || w.now >= c.Ask.Deadline {
 		g.stack.Cancel(w.now, &c.Call)
 	}
-	return w.next(g, c)
+	return w.next(id)
 }
 
 // wait lets a call sleep until whatever comes first.
 func (w *World) wait(id int32, s stack.Step) {
 	c := &w.calls[id]
-	if !s.Ticket.IsZero() {
-		g := &w.guards[c.guard]
-		for s.Ticket.Slot() >= len(g.waiters) {
-			g.waiters = append(g.waiters, none)
-		}
-		g.waiters[s.Ticket.Slot()] = id
-	}
 	c.until = min(s.Until, c.Ask.Deadline)
 	w.setAlarm(id)
 }
@@ -209,6 +214,12 @@ func (w *World) alarm(id int32, gen uint32) {
 		w.setAlarm(id)
 		return
 	}
+	w.wakeUp(id)
+}
+
+// wakeUp is for a call whose time is up, or whose caller has left.
+func (w *World) wakeUp(id int32) {
+	c := &w.calls[id]
 	if w.m.Guards[w.guards[c.guard].of].Inline && c.outs > 0 {
 		w.giveUpInline(id)
 		return

@@ -22,25 +22,25 @@ func (w *World) land(vid int32) {
 	g, m := &w.guards[c.guard], &w.m.Guards[w.guards[c.guard].of]
 	ticket, a := v.ticket, v.answer
 	r := w.owned(c, m.report(a))
-	if m.Inline {
-		w.dropVisit(vid)
-		c.last = a
-		g.stack.Settle(w.now, &c.Call, ticket, r)
-		w.follow(id, w.next(g, c))
-		return
+	if !m.Inline {
+		counts := g.stack.Judge(w.now, &c.Call, ticket, r)
+		w.unlock(c.guard)
+		if !counts { // its time was up before
+			w.bury(vid)
+			w.follow(id, w.again(id))
+			return
+		}
 	}
-	counts := g.stack.Judge(w.now, &c.Call, ticket, r)
-	s := w.next(g, c)
-	if !counts { // its time was up before
-		w.bury(vid)
-		s = w.again(id)
-	} else {
-		w.dropVisit(vid)
-		c.last = a
+	c.last = a
+	w.dropVisit(vid)
+	if a.result == OK && !m.Inline { // the answer is held, and read at once
 		g.stack.Free(w.now, ticket, r.Outcome)
 		w.unlock(c.guard)
+		w.hangUp(id)
+		return
 	}
-	w.follow(id, s)
+	g.stack.Settle(w.now, &c.Call, ticket, r)
+	w.follow(id, w.next(id))
 }
 
 // report is what a caller makes of an answer: kalan's default classification,
@@ -52,9 +52,9 @@ func (g *Guard) report(a answer) policy.Report {
 	case a.result == Business && !g.Blame:
 		return policy.Report{Outcome: policy.Ignored}
 	case a.why == policy.Rate: // 429
-		return policy.Report{Outcome: policy.Ignored, RetryAfter: a.retryAfter}
+		return policy.Report{Outcome: policy.Ignored, Refused: true, RetryAfter: a.retryAfter}
 	}
-	return policy.Report{Outcome: policy.Failure, RetryAfter: a.retryAfter}
+	return policy.Report{Outcome: policy.Failure, Refused: a.result == Refused, RetryAfter: a.retryAfter}
 }
 
 // owned lets a failure at or after the caller's own deadline be the caller's.
@@ -141,7 +141,7 @@ func (w *World) giveUpInline(id int32) {
 	}
 	g := &w.guards[c.guard]
 	g.stack.Settle(w.now, &c.Call, ticket, r)
-	s := w.next(g, c)
+	s := w.next(id)
 	w.abandon(vid)
 	w.follow(id, s)
 }

@@ -98,7 +98,7 @@ func (w *World) scheduleTrace(i, j int32, a Arrival) {
 func (w *World) arrive(i, which int32, by uint32) {
 	l, m := &w.loads[i], &w.m.Loads[i]
 	l.n++
-	r := request{id: l.stream.Sub(l.n), asked: w.now, deadline: policy.Never, load: i, level: m.Level, weight: m.Weight}
+	r := request{id: l.stream.Sub(l.n), number: uint32(l.n - 1), asked: w.now, deadline: policy.Never, load: i, level: m.Level, weight: m.Weight, unsafe: m.Unsafe}
 	patience, from := m.Deadline, origin{kind: fromLoad, id: none}
 	var patient time.Duration
 	switch by {

@@ -115,6 +115,7 @@ type Edge struct {
 	Service int32
 	Script  int32
 	Promise time.Duration // the longest time that the service gives itself; 0: none
+	Route   uint8         // the kind of work, for the guard
 }
 
 // A Guard is what stands before a dependency in each process of a caller.
@@ -143,6 +144,7 @@ type Load struct {
 	Weight   uint8
 	Level    uint8
 	Keys     int
+	Unsafe   bool
 }
 
 // A Rate is how many requests come, from an instant on.

@@ -15,12 +15,15 @@ type request struct {
 	id       random.Stream  // what is drawn for it comes from here
 	asked    policy.Instant // by the load
 	deadline policy.Instant // as far as it was told; Never
+	number   uint32         // of the load's requests, from 0
+	attempt  uint32         // of the call, from 0
 	load     int32
 	key      int32
 	flow     uint32
 	level    uint8
 	weight   uint8
 	once     bool // another layer owns the retries
+	unsafe   bool // doing it twice does it twice
 }
 
 // An origin is who waits for an answer.

@@ -152,9 +152,9 @@ func (w *World) toil(id int32, op *Op) {
 	sv := &w.m.Services[in.service]
 	s := v.id.Sub(forWork + uint64(v.pc))
 	d := op.Law.Draw(&s, w.drawn[v.pc])
-	if n := w.drawn[v.pc]; len(sv.Replay) > 0 {
-		d = sv.Replay[n%uint64(len(sv.Replay))].Takes
-		v.answer = sv.Replay[n%uint64(len(sv.Replay))].answer()
+	if n := len(sv.Replay); n > 0 {
+		reply := &sv.Replay[(int(v.number)+int(v.attempt)*(n/2))%n]
+		d, v.answer = reply.Takes, reply.answer()
 	}
 	w.drawn[v.pc]++
 	if sv.Crowding > 0 {

@@ -128,7 +128,7 @@ func (w *World) happen(e *agenda.Event) {
 	case leaves:
 		if c := &w.calls[e.A]; c.gen == e.Gen {
 			c.left = true
-			w.lookAgain(e.A)
+			w.wakeUp(e.A)
 		}
 	case looks:
 		w.look(e.A, e.Gen)
