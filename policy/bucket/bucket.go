@@ -2,8 +2,8 @@ package bucket
 
 import "github.com/kalan-go/kalan/policy"
 
-// A Bucket limits the rate of calls. It does no locking; all verbs are told
-// the time. Most callers use Allow.
+// A Bucket limits the rate of calls. Make one with New. It does no locking; all
+// verbs are told the time. Most callers use Allow.
 type Bucket struct {
 	rule    Rule
 	level   Level

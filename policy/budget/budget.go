@@ -16,8 +16,9 @@ const slices = 32
 // 7 % of 100 calls a little more than 7, which is one retry too many.
 const unit = 1_000_000_000
 
-// A Budget counts the calls and the extra attempts of one dependency. It does
-// no locking. A nil Budget allows everything and counts nothing.
+// A Budget counts the calls and the extra attempts of one dependency. Make
+// one with New. It does no locking. A nil Budget allows everything and counts
+// nothing.
 type Budget struct {
 	next  policy.Instant // when the next slice begins
 	width time.Duration  // of a slice; 0: everything is one slice for ever

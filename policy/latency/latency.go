@@ -23,7 +23,8 @@ const kept = 64
 // Enough is the number of answers below which the median says nothing.
 const Enough = 20
 
-// A Record is a dependency's recent latency. The zero value knows nothing.
+// A Record is a dependency's recent latency. The zero value knows nothing and is
+// ready to use. It does no locking.
 type Record struct {
 	mean, deviation time.Duration
 	answers         uint64

@@ -6,7 +6,8 @@ import (
 	"github.com/kalan-go/kalan/policy"
 )
 
-// A Limit hands out slots. It does no locking; all verbs are told the time.
+// A Limit hands out slots. Make one with New. It does no locking; all verbs are
+// told the time.
 type Limit struct {
 	config   Config
 	slots    int

@@ -6,8 +6,8 @@ import (
 	"github.com/kalan-go/kalan/policy"
 )
 
-// A Room holds the calls that wait for a slot. It does no locking; all verbs
-// are told the time.
+// A Room holds the calls that wait for a slot. Make one with New. It does no
+// locking; all verbs are told the time.
 type Room struct {
 	config  Config
 	waiters []waiter
