@@ -3,7 +3,6 @@ package kalangrpc
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/kalan-go/kalan"
+	comeback "github.com/kalan-go/kalan/internal/refusal"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/span"
 )
@@ -31,9 +31,6 @@ var statusCodes = [policy.Reasons]codes.Code{
 	policy.Budget: codes.Unavailable,
 	policy.Spent:  codes.Unavailable,
 }
-
-// comeBack is when those may come back whom nobody has told more exactly (F12).
-var comeBack = span.Range{Min: 2 * time.Second, Max: 5 * time.Second}
 
 // A refusal is a Rejection that gRPC understands.
 type refusal struct {
@@ -79,21 +76,9 @@ func codeFor(r *kalan.Rejection) codes.Code {
 func pushbackOf(r *kalan.Rejection) metadata.MD {
 	switch statusCodes[r.Reason] {
 	case codes.Unavailable, codes.ResourceExhausted:
-		return metadata.Pairs(pushbackKey, milliseconds(spread(r.Reason, r.RetryAfter)))
+		return metadata.Pairs(pushbackKey, milliseconds(comeback.Spread(r.Reason, r.RetryAfter)))
 	}
 	return metadata.Pairs(pushbackKey, "-1")
-}
-
-// spread draws when to come back, so that those who are refused together do
-// not come together. What the room says is drawn already.
-func spread(why policy.Reason, after time.Duration) time.Duration {
-	switch {
-	case after <= 0:
-		return comeBack.Pick(rand.Float64())
-	case why == policy.Open || why == policy.Rate:
-		return span.Range{Min: after, Max: span.Add(after, max(after/2, time.Second))}.Pick(rand.Float64())
-	}
-	return after
 }
 
 // milliseconds rounds up: nobody is asked back too soon. What reads it takes 32

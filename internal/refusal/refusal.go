@@ -67,11 +67,11 @@ func Of(guard string, why policy.Reason, after time.Duration) Problem {
 
 // ComeBack draws when a caller may come back that was refused for the reason, in
 // whole seconds. After is what the guard knows of it; 0: nothing.
-func ComeBack(why policy.Reason, after time.Duration) int64 { return seconds(spread(why, after)) }
+func ComeBack(why policy.Reason, after time.Duration) int64 { return seconds(Spread(why, after)) }
 
-// spread draws when to come back, so that those who are refused together do
+// Spread draws when to come back, so that those who are refused together do
 // not come together. What the room says is drawn already.
-func spread(why policy.Reason, after time.Duration) time.Duration {
+func Spread(why policy.Reason, after time.Duration) time.Duration {
 	switch {
 	case after <= 0:
 		return comeBack.Pick(rand.Float64())

@@ -21,7 +21,7 @@ func TestComingBackIsSpreadAndNeverTooSoon(t *testing.T) {
 	} {
 		seen := make(map[int64]bool)
 		for range 1000 {
-			s := seconds(spread(c.why, c.after))
+			s := seconds(Spread(c.why, c.after))
 			seen[s] = true
 			if s < c.first || s > c.last {
 				t.Fatalf("%v after %v: back in %d s", c.why, c.after, s)
