@@ -35,8 +35,29 @@ func (g *Gateway) Run(ctx context.Context) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(signals)
+	defer g.surviveHangups()()
 	tune(g.log)
 	return g.run(ctx, signals)
+}
+
+// surviveHangups lets SIGHUP change nothing, until the returned function is
+// called. Elsewhere it means to read the configuration again, and whoever sends
+// it for that must not end every request at once.
+func (g *Gateway) surviveHangups() func() {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range hangups {
+			g.log.Warn("a hangup changes nothing: the configuration is read at the start; start anew to read it again")
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+		<-done
+	}
 }
 
 func (g *Gateway) run(ctx context.Context, signals <-chan os.Signal) int {

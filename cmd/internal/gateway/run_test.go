@@ -179,7 +179,8 @@ func TestWorkThatDoesNotFinishIsCut(t *testing.T) {
 
 // TestSignalsReachTheProcess: Run listens to the real ones.
 func TestSignalsReachTheProcess(t *testing.T) {
-	g, err := New(fileFor(closedAddress(t)), logTo(&journal{}))
+	log := &journal{}
+	g, err := New(fileFor(closedAddress(t)), logTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,6 +196,8 @@ func TestSignalsReachTheProcess(t *testing.T) {
 		all, _ := io.ReadAll(c)
 		return strings.HasPrefix(string(all), "HTTP/1.1 502 ")
 	})
+	syscall.Kill(os.Getpid(), syscall.SIGHUP)
+	until(t, "a hangup is told of", func() bool { return strings.Contains(log.String(), "hangup") })
 	syscall.Kill(os.Getpid(), syscall.SIGTERM)
 	if got := receive(t, "it leaves", status); got != 0 {
 		t.Errorf("status %d", got)
