@@ -262,7 +262,7 @@ func TestE22NewestFirstAfterASpike(t *testing.T) {
 // ticking plays a million ticks of the published model, tick by tick: the order
 // of what happens within one is part of it.
 func ticking(newest bool, s random.Stream) float64 {
-	type request struct{ left, patience, since int }
+	type request struct{ left, since int }
 	normal := func(mean float64) float64 { return mean + mean/4*math.Sqrt2*math.Erfinv(2*s.Float64()-1) }
 	var queue []request
 	workers := make([]*request, 10)

@@ -98,7 +98,7 @@ func (c *course) share(from, to int) float64 {
 	offered, good := sum(c.offered, from, to), sum(c.good, from, to)
 	could := offered
 	if c.capacity > 0 {
-		could = min(could, c.capacity*span.Mul(c.bin, int64(to-from)).Seconds())
+		could = min(could, c.capacity*c.long(from, to).Seconds())
 	}
 	if could <= 0 {
 		return 1
@@ -110,7 +110,7 @@ func (c *course) share(from, to int) float64 {
 // enough to be judged: a second, and some requests.
 func (c *course) window(from int) int {
 	to, n := from, 0.0
-	for to < len(c.good) && (span.Mul(c.bin, int64(to-from)) < time.Second || n < enough) {
+	for to < len(c.good) && (c.long(from, to) < time.Second || n < enough) {
 		n += c.offered[to]
 		to++
 	}

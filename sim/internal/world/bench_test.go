@@ -38,15 +38,6 @@ func guarded() *Model {
 	return m
 }
 
-// endless is the model without its end: a world for counting what a step costs.
-func endless(m *Model) *World {
-	end := m.End
-	m.End = policy.Instant(time.Minute)
-	w := New(m, random.Of(1))
-	_ = end
-	return w
-}
-
 func BenchmarkPlain(b *testing.B)   { benchmark(b, plain()) }
 func BenchmarkGuarded(b *testing.B) { benchmark(b, guarded()) }
 
