@@ -58,6 +58,12 @@ race:
 alone:
 	GOWORK=off go test ./...
 
+# Rows of queueing theory at full length: too long for make test's quarter of an
+# hour, which plays them shortened.
+.PHONY: theory
+theory: ## hold the simulator to queueing theory at full length
+	KALAN_LONG=1 go test -timeout 90m ./sim/...
+
 .PHONY: readme
 readme: ## run the commands that README.md shows
 	scripts/readme.sh README.md
