@@ -103,11 +103,25 @@ func (r *ArmResult) figure(c Claim) float64 {
 	case "failed":
 		return r.shareOf(load, func(l *LoadResult) float64 { return l.Failed.Mean })
 	case "wasted":
+		if s := r.service(c.of); s != nil {
+			return s.Wasted.Mean / max(s.Work.Mean, 1e-9)
+		}
 		return r.Wasted.Mean
+	case "visits":
+		return r.visits(c.of)
 	case "work":
 		return r.service(c.of).Work.Mean
 	}
 	return float64(r.service(c.of).Longest)
+}
+
+// visits returns how many requests reach a service for each of the loads.
+func (r *ArmResult) visits(service string) float64 {
+	requests := uint64(0)
+	for i := range r.Loads {
+		requests += r.Loads[i].Requests
+	}
+	return float64(r.service(service).Arrived) / max(float64(requests), 1)
 }
 
 func pick(load *LoadResult, all record.Interval, one func(*LoadResult) record.Interval) float64 {

@@ -24,7 +24,8 @@ import (
 //	recovery < 5s                            of every replication
 //	p99 < 200ms                              also p50, p95, p99.9 and "of" a load
 //	refused of bulk <= 0.2                   shares of the offered; also failed
-//	wasted <= 0.05                           share of all work that was for nobody
+//	wasted <= 0.05                           share of all work that was for nobody, or "of" a service's
+//	visits of store <= 1.4                   requests that reach a service, for each of the loads
 //	work of c <= 0                           seconds of work a second
 //	queue of server <= 300                   the longest there was
 type Claim struct {
@@ -39,7 +40,7 @@ type Claim struct {
 	to      time.Duration
 }
 
-var metrics = []string{"goodput", "attempts", "amplification", "recovery", "p50", "p95", "p99", "p99.9", "refused", "failed", "wasted", "work", "queue"}
+var metrics = []string{"goodput", "attempts", "amplification", "recovery", "p50", "p95", "p99", "p99.9", "refused", "failed", "wasted", "visits", "work", "queue"}
 
 // shortVerdicts are the words of claims.
 var shortVerdicts = []string{"stable", "recovers", "suffers", "slow drain", "metastable", "collapsed"}

@@ -71,6 +71,7 @@ func TestAttemptsOfOneLayer(t *testing.T) {
 
 // Calls at the bottom of k layers with three attempts each.
 func TestAttemptsOfManyLayers(t *testing.T) {
+	slow(t)
 	for _, row := range []struct {
 		p, rate float64
 		calls   [5]float64
@@ -168,6 +169,7 @@ func cached(rate, beta float64, oneFlight bool) sim.Scenario {
 // by about beta D (ln(lambda beta D) + .5772), and e^(1/beta) are made for each
 // expiry; without it 1 + lambda D are, after the end.
 func TestEarlyRefresh(t *testing.T) {
+	slow(t)
 	for _, row := range []struct{ rate, lead float64 }{{10, 2.880}, {100, 5.182}, {1000, 7.485}} {
 		a := mustRun(t, cached(row.rate, 1, false))
 		c := a.Caches[0]

@@ -83,7 +83,7 @@ type Queue struct {
 	// Needs drops requests that have less time left than this.
 	Needs time.Duration `yaml:"needs"`
 	// Target drops requests while they have all waited longer than this for an
-	// Interval (CoDel, RFC 8289). 0: not.
+	// Interval (CoDel, as first published). 0: not.
 	Target time.Duration `yaml:"target"`
 	// Interval is CoDel's. 0 means 100 ms.
 	Interval time.Duration `yaml:"interval"`

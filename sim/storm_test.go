@@ -73,12 +73,12 @@ func TestE2E3Recovery(t *testing.T) {
 		seconds   float64
 		tolerance float64
 	}{
-		{"E2", 280, 1, 400, 260 * second, 125, .05},
-		{"E3 at 140", 140, 2, 400, 260 * second, 118, .05},
-		{"E3 at 145", 145, 2, 400, 600 * second, 245, .10},
+		{"E2", 280, 1, 150, 260 * second, 125, .05},
+		{"E3 at 140", 140, 2, 150, 260 * second, 118, .05},
+		{"E3 at 145", 145, 2, 150, 600 * second, 245, .10},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			long(t)
+			slow(t)
 			s := storm(row.lambda, row.n, row.long)
 			s.Replications = row.runs
 			a := mustRun(t, s)
@@ -154,23 +154,20 @@ func TestE6Orders(t *testing.T) {
 	all(t, mustRun(t, s), sim.Metastable)
 }
 
-// E7: CoDel with the figures of a router before a server that needs 3.3 ms. It
-// is back in 7 to 8 s when nobody retries, and drops without need before: 5 ms
-// is what two requests in the queue take.
+// E7: CoDel with the figures of a router before a server that needs 3.3 ms. 5 ms
+// is what two requests in the queue take, so it drops 12 % of what comes before
+// anything has happened, and every second try has to make up for that. It does
+// bring the server back.
 func TestE7CoDel(t *testing.T) {
-	long(t)
-	s := storm(280, 1, 140*second)
-	s.Replications = 200
-	a := mustRun(t, s)
-	before, _ := rates(a, 20*second, 60*second)
-	near(t, "goodput without CoDel", before, 280, .01)
+	s := storm(280, 2, 140*second)
+	s.Replications = 40
 	s.Services[0].Queue.Target, s.Services[0].Queue.Interval = 5*ms, 100*ms
-	a = mustRun(t, s)
-	if a.Recovery.Mean-a.Recovery.Half > 8 || a.Recovery.Mean+a.Recovery.Half < 7 {
-		t.Errorf("recovery in %v s, want 7 to 8", a.Recovery)
-	}
-	if with, _ := rates(a, 20*second, 60*second); with > .98*before {
-		t.Errorf("CoDel costs %.1f %%, want more than 2", 100*(1-with/before))
+	a := mustRun(t, s)
+	all(t, a, sim.Recovers)
+	good, attempts := rates(a, 20*second, 60*second)
+	near(t, "dropped before the trigger", (attempts-280)/280, .12, .1)
+	if good > .97*280 {
+		t.Errorf("goodput before the trigger is %v of 280: CoDel costs nothing", good)
 	}
 }
 
@@ -215,6 +212,7 @@ func TestFixedPoint(t *testing.T) {
 // without a trigger stays up for ten minutes, 5 % above it does not. (With a
 // shorter patience than these the noise of the queue itself is a trigger.)
 func TestCollapseWithoutATrigger(t *testing.T) {
+	slow(t)
 	for _, row := range []struct {
 		muTau, critical float64
 		n               int
@@ -235,7 +233,7 @@ func TestCriticalStall(t *testing.T) {
 	for i, critical := range []float64{1.75, 1.53, 1.32, 1.14, .99} {
 		rho := .4 + .1*float64(i)
 		t.Run(fmt.Sprintf("rho %.1f", rho), func(t *testing.T) {
-			long(t)
+			slow(t)
 			for _, off := range []float64{-.05, .05} {
 				s := storm(100*rho, 3, 60*second)
 				s.Replications = 200
@@ -248,5 +246,41 @@ func TestCriticalStall(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// E21: twice the load that a service can carry, in every order. (The published
+// figure for dropping what has less than 3 S left belongs to 1 S: at the
+// threshold plus the eighth of S between two starts, 1 - e^-1.125 of the
+// services end in time, which is 540; with 3 S it is 95 % of 800.)
+func TestE21Orders(t *testing.T) {
+	slow(t)
+	for _, row := range []struct {
+		name  string
+		queue sim.Queue
+		want  float64
+	}{
+		{"FIFO, unbounded", sim.Queue{}, 0}, {"40 places", sim.Queue{Places: 40}, 786}, {"160 places", sim.Queue{Places: 160}, 0},
+		{"LIFO", sim.Queue{Order: sim.Newest}, 793}, {"expired dropped", sim.Queue{Expired: true}, 85},
+		{"less than S dropped", sim.Queue{Needs: 10 * ms}, 549}, {"less than 3 S dropped", sim.Queue{Needs: 30 * ms}, 760},
+		{"CoDel and expired dropped", sim.Queue{Expired: true, Target: 5 * ms, Interval: 100 * ms}, 780},
+	} {
+		mean := 0.
+		for seed := uint64(1); seed <= 5; seed++ {
+			a := mustRun(t, sim.Scenario{
+				Name: "overload", Seed: seed, Replications: 2, Duration: 120 * second, Warmup: 20 * second,
+				Services: []sim.Service{{Name: "server", Workers: 8, Work: random.Exponential(10 * ms), Queue: row.queue}},
+				Loads: []sim.Load{{Name: "clients", To: sim.Target{Service: "server"}, Rate: 1600,
+					Client: &sim.Client{Timeout: 100 * ms, Carry: true}}},
+			})
+			if mean += a.Goodput.Mean / 5; row.want > 0 {
+				near(t, fmt.Sprint(row.name, ", seed ", seed), a.Goodput.Mean, row.want, .07)
+			}
+		}
+		if row.want > 0 {
+			near(t, row.name, mean, row.want, .05)
+		} else if mean > 8 {
+			t.Errorf("%s: %v a second are answered, want none", row.name, mean)
+		}
 	}
 }

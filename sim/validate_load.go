@@ -142,7 +142,7 @@ func (c Claim) validate(s *Scenario) policy.Problems {
 	var f field.Check
 	switch {
 	case c.metric == "":
-	case c.metric == "work" || c.metric == "queue":
+	case c.metric == "work" || c.metric == "queue" || c.metric == "visits" || c.metric == "wasted" && c.of != "":
 		s.exists(&f, "", Target{Service: c.of})
 	case c.metric == "recovery" || c.metric == "wasted":
 		if c.of != "" {

@@ -206,31 +206,29 @@ func (w *World) turnAway(in *instance, id int32, late bool) {
 }
 
 // A codel drops from a queue that has been slow for too long (Nichols and
-// others, RFC 8289, section 5).
+// Jacobson, "Controlling queue delay", ACM Queue 2012). It takes up dropping
+// where it was, as there; RFC 8289 begins with less, and lets a server whose
+// callers do not slow down, as TCP does, swing between too much and nothing.
 type codel struct {
 	above    policy.Instant // when slow is too long; 0: it is not slow
 	next     policy.Instant // when to drop again
 	count    int
-	before   int // count when dropping last began
 	dropping bool
 }
 
 // drops reports whether the visit that has waited for so long, with so many
 // behind it, is to be dropped.
 func (c *codel) drops(now policy.Instant, waited time.Duration, behind int, q *Queue) bool {
-	if waited < q.Target || behind == 0 {
+	switch {
+	case waited < q.Target || behind == 0:
 		c.above, c.dropping = 0, false
 		return false
-	}
-	if c.above == 0 {
+	case c.above == 0:
 		c.above = now.Add(q.Interval)
 		return false
-	}
-	if now < c.above {
+	case now < c.above:
 		c.dropping = false
 		return false
-	}
-	switch {
 	case c.dropping && now < c.next:
 		return false
 	case c.dropping:
@@ -238,14 +236,11 @@ func (c *codel) drops(now policy.Instant, waited time.Duration, behind int, q *Q
 		c.next = c.next.Add(q.spacing(c.count))
 		return true
 	}
-	// Where the last stretch of drops ended is a good place to begin again, if
-	// that is not long ago.
-	recent := c.count - c.before
-	c.dropping, c.count = true, 1
-	if recent > 1 && now.Sub(c.next) < span.Mul(q.Interval, 16) {
-		c.count = recent
+	c.dropping = true
+	if now.Sub(c.next) >= span.Mul(q.Interval, 16) {
+		c.count = 0
 	}
-	c.before = c.count
+	c.count = max(c.count-2, 1)
 	c.next = now.Add(q.spacing(c.count))
 	return true
 }
