@@ -101,7 +101,7 @@ func (c *compiler) addServices(r *ArmResult, ts []*world.Tally, counted float64)
 			return overRuns(ts, func(t *world.Tally) float64 { return figure(&t.Services[i]) })
 		}
 		workers := float64(max(s.Workers, 1))
-		s.Utilisation = one(func(t *world.ServiceTally) float64 { return t.Worked.Seconds() / counted / workers })
+		s.Utilisation = one(func(t *world.ServiceTally) float64 { return t.Busy / 1e9 / counted / workers })
 		s.Present = one(func(t *world.ServiceTally) float64 { return t.Present / 1e9 / counted })
 		s.Work = one(func(t *world.ServiceTally) float64 { return t.Worked.Seconds() / counted })
 		s.Wasted = one(func(t *world.ServiceTally) float64 { return t.Wasted.Seconds() / counted })

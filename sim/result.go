@@ -89,7 +89,7 @@ type ServiceResult struct {
 	// Workers are those of all instances; 0: as many as come.
 	Workers                             int
 	Arrived, Refused, Dropped, Finished uint64
-	Utilisation                         record.Interval  // of its workers
+	Utilisation                         record.Interval  // of its workers, those included that wait for others
 	Present                             record.Interval  // requests in it, on average
 	Work, Wasted                        record.Interval  // seconds of work a second
 	Wait, Stay                          record.Histogram // for a worker, and in all

@@ -98,8 +98,7 @@ func (r *resolver) load(name, path string) gateway {
 	if g, known := r.read[file]; known {
 		return g
 	}
-	f, warnings, err := config.Load(file)
-	r.found = append(r.found, warnings...)
+	f, _, err := config.Load(file) // its warnings are for whoever serves it
 	var wrong strict.Problems
 	switch {
 	case errors.As(err, &wrong):

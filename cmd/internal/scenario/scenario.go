@@ -62,7 +62,13 @@ func readEvents(name string, text []byte) (sim.Scenario, strict.Problems) {
 	r := resolver{beside: name, doc: doc, read: map[string]gateway{}}
 	r.all(&s)
 	found = append(found, r.found...)
-	found = append(found, doc.Place(s.Validate())...)
+	for _, p := range doc.Place(s.Validate()) {
+		// A warning about what a kalan.yaml says, or about a default, is not
+		// this file's.
+		if !p.Warning || doc.Written(p.Path) {
+			found = append(found, p)
+		}
+	}
 	found.Sort()
 	return s, found
 }

@@ -94,8 +94,9 @@ func (w *World) refresh(v *visit, e *entry, op *Op) {
 	shadow.id = behind.id.Sub(forShadow)
 	shadow.shadow, shadow.state, shadow.born = true, serving, w.now
 	in := &w.instances[shadow.instance]
-	in.busy++
-	in.change(w.now, +1, &w.tally.Services[in.service])
+	t := &w.tally.Services[in.service]
+	in.take(w.now, +1, t)
+	in.change(w.now, +1, t)
 	w.load(shadow, e, op)
 	w.play(id)
 }

@@ -97,11 +97,24 @@ func (w *World) pick(service int32, id random.Stream) int32 {
 	return listed[s.IntN(len(listed))]
 }
 
-// change counts who is present, and for how long. The tally begins at the gate.
+// change counts who has come, or gone.
 func (in *instance) change(now policy.Instant, by int, t *ServiceTally) {
-	t.Present += float64(in.present) * float64(now.Sub(max(in.changed, t.from)))
-	in.changed = now
+	in.count(now, t)
 	in.present += by
+}
+
+// take counts a worker that is taken, or given back.
+func (in *instance) take(now policy.Instant, by int, t *ServiceTally) {
+	in.count(now, t)
+	in.busy += by
+}
+
+// count adds up how long it has been as it is. The tally begins at the gate.
+func (in *instance) count(now policy.Instant, t *ServiceTally) {
+	long := float64(max(now-max(in.changed, t.from), 0))
+	t.Present += float64(in.present) * long
+	t.Busy += float64(in.busy) * long
+	in.changed = now
 }
 
 // after returns when work that needs d is done if it is begun now.

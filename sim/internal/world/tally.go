@@ -54,6 +54,7 @@ type ServiceTally struct {
 	Finished uint64
 	Longest  int     // queue
 	Present  float64 // nanoseconds, summed over all who were in it
+	Busy     float64 // and over all who had a worker
 	Worked   time.Duration
 	Wasted   time.Duration    // of it, for nobody
 	Wait     record.Histogram // for a worker

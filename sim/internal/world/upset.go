@@ -89,8 +89,10 @@ func (w *World) waitsFor(v *visit) int32 {
 func (w *World) kill(i int32) {
 	in := &w.instances[i]
 	in.closed = true
-	in.change(w.now, -in.present, &w.tally.Services[in.service])
-	in.busy, in.waiting, in.head, in.tail = 0, 0, none, none
+	t := &w.tally.Services[in.service]
+	in.take(w.now, -in.busy, t)
+	in.change(w.now, -in.present, t)
+	in.waiting, in.head, in.tail = 0, none, none
 	in.delay = codel{}
 	if in.shared != nil {
 		*in.shared = crowd{counted: w.now, gen: in.shared.gen + 1}

@@ -112,9 +112,10 @@ func (w *World) refuse(id int32, why policy.Reason) {
 func (w *World) begin(id int32) {
 	v := &w.visits[id]
 	in := &w.instances[v.instance]
-	in.busy++
+	t := &w.tally.Services[in.service]
+	in.take(w.now, +1, t)
 	v.state, v.begun = serving, w.now
-	w.tally.Services[in.service].Wait.Add(w.now.Sub(v.born))
+	t.Wait.Add(w.now.Sub(v.born))
 	w.play(id)
 }
 
@@ -259,8 +260,9 @@ func (w *World) quit(id int32, a answer) {
 
 // release takes a visit out of its instance.
 func (w *World) release(in *instance) {
-	in.busy--
-	in.change(w.now, -1, &w.tally.Services[in.service])
+	t := &w.tally.Services[in.service]
+	in.take(w.now, -1, t)
+	in.change(w.now, -1, t)
 }
 
 // reply sends an answer back, if somebody waits for it.
