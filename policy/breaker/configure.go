@@ -28,8 +28,8 @@ func (b *Breaker) Configure(now policy.Instant, c Config) {
 // reprobe applies new figures to a half-open state that is under way: it may
 // have all the verdicts that it needs, or have lasted too long.
 func (b *Breaker) reprobe(now policy.Instant) {
-	if b.state != HalfOpen || b.due == policy.Never {
-		return
+	if b.state != HalfOpen || b.probes.out == 0 && b.probes.counted.calls == 0 {
+		return // no probe yet: nothing has begun
 	}
 	b.due = b.probes.from.Add(b.rules.HalfOpen)
 	b.judge(now)
