@@ -153,6 +153,9 @@ func (w *World) waiters(e *entry) int32 {
 // leaveCache takes a visit out of those who wait for an entry.
 func (w *World) leaveCache(id int32) {
 	v := &w.visits[id]
+	if v.state != serving {
+		return
+	}
 	at := &w.entryOf(w.m.Ops[v.pc].N, v).waiters
 	for *at != none && *at != id {
 		at = &w.visits[*at].next

@@ -98,18 +98,29 @@ func (w *World) kill(i int32) {
 		*in.shared = crowd{counted: w.now, gen: in.shared.gen + 1}
 	}
 	w.forgetGuards(i)
-	for id := range w.visits {
-		v := &w.visits[id]
-		if v.instance != i || v.state != queued && v.state != serving {
-			continue
+	for id := range w.visits { // before the first of them is told: it may set others going
+		if w.dies(int32(id), i) && w.m.Ops[w.visits[id].pc].Kind == Look {
+			w.leaveCache(int32(id))
 		}
-		if v.loads > 0 {
-			w.entryOf(v.loads-1, v).loaders--
-		}
-		v.calls, v.loads = none, 0
-		v.gen++ // its work is not finished any more
-		w.reply(int32(id), answer{result: Failed})
 	}
+	for id := range w.visits {
+		if w.dies(int32(id), i) {
+			v := &w.visits[id]
+			if v.loads > 0 {
+				w.giveUp(int32(id), answer{result: Failed})
+				v = &w.visits[id]
+			}
+			v.calls = none
+			v.gen++ // its work is not finished any more
+			w.reply(int32(id), answer{result: Failed})
+		}
+	}
+}
+
+// dies reports whether a visit is one that an instance has in its hands.
+func (w *World) dies(id, instance int32) bool {
+	v := &w.visits[id]
+	return v.instance == instance && (v.state == queued || v.state == serving)
 }
 
 // forgetGuards makes the guards of a process new, and hangs up their calls.

@@ -71,7 +71,7 @@ func (w *World) reach(id int32) {
 	case in.closed: // nobody listens
 		w.reply(id, answer{result: Failed})
 		return
-	case v.gone && sv.Cancels:
+	case v.gone && v.ticket.IsZero() && sv.Cancels: // it was cut off on its way
 		w.dropVisit(id)
 		return
 	case in.accept != nil && !in.accept.Allow(w.now):
