@@ -26,7 +26,7 @@ func plain() *Model {
 }
 
 // guarded is the same behind a guard with every policy on, for callers with a
-// deadline.
+// deadline, of a hundred tenants, who try twice.
 func guarded() *Model {
 	m := plain()
 	m.Edges[0].Guard = 0
@@ -42,12 +42,7 @@ func BenchmarkPlain(b *testing.B)   { benchmark(b, plain()) }
 func BenchmarkGuarded(b *testing.B) { benchmark(b, guarded()) }
 
 func benchmark(b *testing.B, m *Model) {
-	m.End = policy.Instant(100 * 365 * 24 * time.Hour)
-	m.Bin = 24 * 365 * time.Hour
-	w := New(m, random.Of(1))
-	for range 100_000 {
-		w.Step()
-	}
+	w := endless(m)
 	n := w.tally.Loads[0].Offered
 	b.ReportAllocs()
 	for b.Loop() {
@@ -57,11 +52,31 @@ func benchmark(b *testing.B, m *Model) {
 	b.ReportMetric(float64(w.tally.Loads[0].Offered-n)/b.Elapsed().Seconds()/1e6, "Mrequests/s")
 }
 
+// endless is a world of the model that does not end, in its steady state.
+func endless(m *Model) *World {
+	m.End = policy.Instant(100 * 365 * 24 * time.Hour)
+	m.Bin = 24 * 365 * time.Hour
+	w := New(m, random.Of(1))
+	for range 200_000 {
+		w.Step()
+	}
+	return w
+}
+
 // The loop that others write first: M/M/1 with closures in container/heap.
 func BenchmarkBareHeap(b *testing.B) {
+	step := bareHeap()
+	for b.Loop() {
+		step()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}
+
+// bareHeap returns what plays one event of that loop.
+func bareHeap() func() {
 	dice := rand.New(rand.NewPCG(1, 2))
 	h := &closures{}
-	now, busy, waiting, events := 0.0, false, 0, 0
+	now, busy, waiting := 0.0, false, 0
 	push := func(in float64, do func()) { heap.Push(h, closure{now + in, do}) }
 	var arrive, done func()
 	arrive = func() {
@@ -80,13 +95,11 @@ func BenchmarkBareHeap(b *testing.B) {
 		}
 	}
 	arrive()
-	for b.Loop() {
+	return func() {
 		next := heap.Pop(h).(closure)
 		now = next.at
 		next.do()
-		events++
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
 
 type closure struct {
@@ -106,14 +119,20 @@ func (h *closures) Pop() any {
 	return last
 }
 
-func TestFirst(t *testing.T) {
-	m := plain()
-	m.Gate = policy.Instant(100 * time.Second)
-	m.End = policy.Instant(100_000 * time.Second)
-	tl, err := New(m, random.Of(1)).Run()
-	if err != nil {
-		t.Fatal(err)
+func TestNoEventAllocates(t *testing.T) {
+	if race {
+		t.Skip("the race detector allocates by itself; run without -race")
 	}
-	s := &tl.Services[0]
-	t.Log(s.Stay.Mean(), s.Stay.Quantile(.99), s.Wait.Mean(), tl.Loads[0].Offered, tl.Loads[0].Latency.Mean(), tl.Events)
+	cached := guarded()
+	cached.Caches = []Cache{{Keys: 50, Lifetime: time.Second, Beta: 1, OneFlight: true, Spread: .2}}
+	cached.Ops = []Op{{Kind: Look, Jump: 3}, {Kind: Work, Law: random.Exponential(10 * ms)}, {Kind: Store}, {Kind: Done}}
+	cached.Loads[0].Keys = 50
+	sharing := plain()
+	sharing.Services[0].Shared = true
+	for name, m := range map[string]*Model{"plain": plain(), "guarded": guarded(), "cached": cached, "sharing": sharing} {
+		w := endless(m)
+		if n := testing.AllocsPerRun(100_000, func() { w.Step() }); n != 0 {
+			t.Errorf("%s: %v allocations an event", name, n)
+		}
+	}
 }
