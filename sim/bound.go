@@ -6,6 +6,8 @@ import (
 
 	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 // mostEvents is how many events a scenario may need: half an hour of one
@@ -26,9 +28,8 @@ func (s Scenario) checkCost() policy.Problems {
 		if len(s.Arms) > 0 {
 			arm = s.with(s.Arms[i])
 		}
-		requests, worst := arm.cost()
-		events += worst * eventsEach * float64(s.Replications)
-		if waiting := arm.pile(requests); waiting > mostVisits {
+		events += arm.worst() * eventsEach * float64(s.Replications)
+		if waiting := arm.pile(); waiting > mostVisits {
 			c.Refuse("duration", "up to %.3g requests would wait at once, some %.1f GB, and %.3g are the most; bound a queue, or write a shorter duration or a lower rate",
 				waiting, waiting*float64(bytesEach)/1e9, float64(mostVisits))
 			return c.Problems()
@@ -41,25 +42,14 @@ func (s Scenario) checkCost() policy.Problems {
 	return c.Problems()
 }
 
-// cost returns how many requests come, and how many visits to services they may
-// cause if every attempt fails.
-func (s *Scenario) cost() (requests, worst float64) {
+// worst returns how many visits to services the scenario may cause, if every
+// attempt fails.
+func (s *Scenario) worst() (visits float64) {
 	for i := range s.Loads {
 		l := &s.Loads[i]
-		n := l.meanRate(s.Duration) * s.Duration.Seconds()
-		if l.Clients > 0 {
-			each := max(s.takes(l.To)+l.Think.Mean(), time.Millisecond)
-			n += float64(l.Clients) * s.Duration.Seconds() / each.Seconds()
-		}
-		for j := range s.Triggers {
-			if t := &s.Triggers[j]; t.What == Spike && t.Of.Service == l.Name {
-				n *= max(t.Factor, 1)
-			}
-		}
-		requests += n
-		worst += n * attemptsOf(l.Client, l.Guard) * s.visits(l.To)
+		visits += s.loadRate(l) * s.Duration.Seconds() * attemptsOf(l.Client, l.Guard) * s.visits(l.To)
 	}
-	return requests, worst
+	return visits
 }
 
 func attemptsOf(k *Client, g *Guard) float64 {
@@ -78,38 +68,85 @@ func (s *Scenario) visits(t Target) float64 {
 	sum := 1.0
 	v := s.find(t.Service)
 	for _, to := range s.calls(t) {
-		attempts := attemptsOf(v.Client, nil)
-		for i := range v.Guards {
-			if v.Guards[i].To == to.Service {
-				attempts = attemptsOf(nil, &v.Guards[i])
-			}
-		}
-		sum += attempts * s.visits(to)
+		sum += attemptsOf(v.Client, v.guardOf(to.Service)) * s.visits(to)
 	}
 	return min(sum, math.MaxInt32)
 }
 
 // pile returns how many requests may come to wait at once, at most: what comes
-// beyond the capacity, also by retries, and what comes while a trigger lasts.
-func (s *Scenario) pile(requests float64) float64 {
-	seconds := s.Duration.Seconds()
-	capacity, most := s.Capacity(), 0.0
+// to a queue without a bound beyond what is served, also by retries, and what
+// comes while a trigger lasts.
+func (s *Scenario) pile() float64 {
+	seconds, most := s.Duration.Seconds(), 0.0
 	for i := range s.Loads {
 		most += float64(s.Loads[i].Clients)
 	}
-	attempts := 1.0
-	for i := range s.Loads {
-		attempts = max(attempts, attemptsOf(s.Loads[i].Client, s.Loads[i].Guard))
+	for i := range s.Services {
+		v := &s.Services[i]
+		if v.Queue.Places != 0 {
+			continue
+		}
+		rate, served := 0.0, math.Inf(1)
+		for j := range s.Loads {
+			l := &s.Loads[j]
+			if g := attemptsOf(l.Client, l.Guard); !bounded(l.Guard) {
+				rate += s.loadRate(l) * g * s.reach(l.To, v.Name)
+			}
+		}
+		if each := s.takes(Target{Service: v.Name}).Seconds(); v.Workers > 0 && each > 0 {
+			served = float64(v.Workers*max(v.Instances, 1)) / each
+		}
+		most += max(rate-served, 0) * seconds
+		for j := range s.Triggers {
+			if t := &s.Triggers[j]; t.Of.Service == v.Name && (t.What == Stall || t.What == Latency || t.What == Pause) {
+				most += rate * (t.end(s.Duration) - t.At).Seconds()
+			}
+		}
 	}
-	rate := requests / seconds * attempts
-	if capacity > 0 && rate > capacity {
-		most += (rate - capacity) * seconds
+	return most
+}
+
+// reach returns how many visits to a service one to a target causes at most,
+// but for those that a limit holds back.
+func (s *Scenario) reach(t Target, service string) float64 {
+	sum := 0.0
+	if t.Service == service {
+		sum = 1
 	}
-	for i := range s.Triggers {
-		t := &s.Triggers[i]
-		most += rate * (t.end(s.Duration) - t.At).Seconds()
+	v := s.find(t.Service)
+	for _, to := range s.calls(t) {
+		if g := v.guardOf(to.Service); !bounded(g) {
+			sum += attemptsOf(v.Client, g) * s.reach(to, service)
+		}
 	}
-	return min(most, requests*attempts)
+	return min(sum, math.MaxInt32)
+}
+
+// bounded reports whether a guard lets only so many through at a time.
+func bounded(g *Guard) bool { return g != nil && g.Limit.Kind != limit.Unlimited }
+
+func (s *Service) guardOf(to string) *Guard {
+	for i := range s.Guards {
+		if s.Guards[i].To == to {
+			return &s.Guards[i]
+		}
+	}
+	return nil
+}
+
+// loadRate returns how many requests of a load come a second, spikes included.
+func (s *Scenario) loadRate(l *Load) float64 {
+	rate := l.meanRate(s.Duration)
+	if l.Clients > 0 {
+		each := max(span.Add(s.takes(l.To), l.Think.Mean()), time.Millisecond)
+		rate += float64(l.Clients) / each.Seconds()
+	}
+	for j := range s.Triggers {
+		if t := &s.Triggers[j]; t.What == Spike && t.Of.Service == l.Name {
+			rate *= max(t.Factor, 1)
+		}
+	}
+	return rate
 }
 
 // bytesEach is what a request that waits takes: its visit, its call, the slot

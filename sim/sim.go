@@ -76,6 +76,3 @@ func Run(s Scenario, o Options) (Result, error) {
 }
 
 func hex(h uint64) string { return strconv.FormatUint(h, 16) }
-
-// assumptions says what the model takes for granted.
-func (s Scenario) assumptions() []string { return nil }

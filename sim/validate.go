@@ -29,11 +29,8 @@ func (s Scenario) Validate() policy.Problems {
 		c.Refuse("name", "is missing; write a name for the report")
 	}
 	c.Add(s.validateRun())
-	own := s.validateSystem()
-	c.Add(own)
-	if own.Err() == nil {
-		c.Add(s.validateArms())
-	}
+	c.Add(s.validateSystem())
+	c.Add(s.validateArms())
 	if c.Problems().Err() == nil {
 		c.Add(s.validateSearches())
 	}
@@ -71,11 +68,12 @@ func (s *Scenario) validateSystem() policy.Problems {
 	for i := range s.Triggers {
 		c.Add(s.Triggers[i].validate(s).Under(keys.Join("triggers", s.Triggers[i].Name)))
 	}
-	for i, claim := range s.Expect {
-		c.Add(claim.validate(s).Under(keys.Item("expect", i)))
-	}
 	if c.Problems().Err() == nil {
 		s.checkCircles(&c)
+	}
+	sound := c.Problems().Err() == nil
+	for i, claim := range s.Expect {
+		c.Add(claim.validate(s, sound).Under(keys.Item("expect", i)))
 	}
 	return c.Problems()
 }
@@ -95,13 +93,14 @@ func (s *Scenario) validateArms() policy.Problems {
 		under := keys.Join("arms", a.Name)
 		merged := s.with(a)
 		merged.Expect = nil
-		for _, p := range merged.validateSystem() {
+		found := merged.validateSystem()
+		for _, p := range found {
 			if !known[p] {
 				c.Add(policy.Problems{p}.Under(under))
 			}
 		}
 		for i, claim := range a.Expect {
-			c.Add(claim.validate(&merged).Under(keys.Item(keys.Join(under, "expect"), i)))
+			c.Add(claim.validate(&merged, found.Err() == nil).Under(keys.Item(keys.Join(under, "expect"), i)))
 		}
 	}
 	return c.Problems()

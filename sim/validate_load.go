@@ -137,8 +137,9 @@ func (s *Scenario) loadOf(name string) *Load {
 	return nil
 }
 
-// validate checks that what a claim is about is there.
-func (c Claim) validate(s *Scenario) policy.Problems {
+// validate checks that what a claim is about is there, as far as that can be
+// said of a system that may not be sound.
+func (c Claim) validate(s *Scenario, sound bool) policy.Problems {
 	var f field.Check
 	switch {
 	case c.metric == "":
@@ -149,13 +150,13 @@ func (c Claim) validate(s *Scenario) policy.Problems {
 			f.Refuse("", "%s is known of the whole system; leave \"of %s\" out", c.metric, c.of)
 		}
 	case c.metric == "amplification" && strings.Contains(c.of, ">"):
-		if !s.hasEdge(c.of) {
+		if sound && !s.hasEdge(c.of) {
 			f.Refuse("", "nobody calls over %.60q; write \"service>service\", as the scripts have it", c.of)
 		}
 	case c.of != "" && s.loadOf(c.of) == nil:
 		f.Refuse("", "there is no load %.60q; write one of %s", c.of, nameList(s.Loads, func(l *Load) string { return l.Name }))
 	}
-	if c.unit == "capacity" && f.Problems() == nil && s.Capacity() == 0 {
+	if c.unit == "capacity" && sound && f.Problems() == nil && s.Capacity() == 0 {
 		f.Refuse("", "nothing limits what the system can answer, so it has no capacity; give a service workers, or write a number")
 	}
 	return f.Problems()

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kalan-go/kalan/policy"
@@ -98,29 +99,34 @@ func (w *World) kill(i int32) {
 		*in.shared = crowd{counted: w.now, gen: in.shared.gen + 1}
 	}
 	w.forgetGuards(i)
-	for id := range w.visits { // before the first of them is told: it may set others going
-		if w.dies(int32(id), i) && w.m.Ops[w.visits[id].pc].Kind == Look {
-			w.leaveCache(int32(id))
+	dying := w.those(func(v *visit) bool { return v.instance == i && (v.state == queued || v.state == serving) })
+	for _, id := range dying { // before the first of them is told: it may set others going
+		if w.m.Ops[w.visits[id].pc].Kind == Look {
+			w.leaveCache(id)
 		}
 	}
-	for id := range w.visits {
-		if w.dies(int32(id), i) {
-			v := &w.visits[id]
-			if v.loads > 0 {
-				w.giveUp(int32(id), answer{result: Failed})
-				v = &w.visits[id]
-			}
-			v.calls = none
-			v.gen++ // its work is not finished any more
-			w.reply(int32(id), answer{result: Failed})
+	for _, id := range dying {
+		if w.visits[id].loads > 0 {
+			w.giveUp(id, answer{result: Failed})
 		}
+		v := &w.visits[id]
+		v.calls = none
+		v.gen++ // its work is not finished any more
+		w.reply(id, answer{result: Failed})
 	}
 }
 
-// dies reports whether a visit is one that an instance has in its hands.
-func (w *World) dies(id, instance int32) bool {
-	v := &w.visits[id]
-	return v.instance == instance && (v.state == queued || v.state == serving)
+// those returns the visits for which something is so. They stand in an order
+// that does not depend on who else is in the world, as their places do.
+func (w *World) those(are func(*visit) bool) []int32 {
+	var all []int32
+	for id := range w.visits {
+		if w.visits[id].state != unused && are(&w.visits[id]) {
+			all = append(all, int32(id))
+		}
+	}
+	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(w.visits[a].id, w.visits[b].id) })
+	return all
 }
 
 // forgetGuards makes the guards of a process new, and hangs up their calls.
@@ -130,11 +136,10 @@ func (w *World) forgetGuards(i int32) {
 			w.dropCall(int32(id))
 		}
 	}
-	for id := range w.visits {
-		if v := &w.visits[id]; v.state != unused && v.guard != none && w.guards[v.guard].owner == i {
-			v.ticket, v.guard, v.gone = stack.Ticket{}, none, true
-			w.abandon(int32(id))
-		}
+	for _, id := range w.those(func(v *visit) bool { return v.guard != none && w.guards[v.guard].owner == i }) {
+		v := &w.visits[id]
+		v.ticket, v.guard, v.gone = stack.Ticket{}, none, true
+		w.abandon(id)
 	}
 	for g := range w.guards {
 		if gd := &w.guards[g]; gd.owner == i {

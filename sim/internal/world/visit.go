@@ -151,7 +151,7 @@ func (w *World) toil(id int32, op *Op) {
 	v := &w.visits[id]
 	in := &w.instances[v.instance]
 	sv := &w.m.Services[in.service]
-	s := v.id.Sub(forWork + uint64(v.pc))
+	s := v.id.Sub(forWork + uint64(w.step(v)))
 	d := op.Law.Draw(&s, w.drawn[v.pc])
 	if n := len(sv.Replay); n > 0 {
 		reply := &sv.Replay[(int(v.number)+int(v.attempt)*(n/2))%n]
@@ -173,6 +173,10 @@ func (w *World) toil(id int32, op *Op) {
 	}
 	w.push(in.after(w.now, d), finishes, id, v.gen)
 }
+
+// step returns how far a visit is in its script: a number that does not change
+// when the model has one script more.
+func (w *World) step(v *visit) int32 { return v.pc - w.m.Edges[v.edge].Script }
 
 func (r *Reply) answer() answer { return answer{result: r.Result, retryAfter: r.RetryAfter} }
 
@@ -303,12 +307,12 @@ func (w *World) deliver(id int32) {
 // ask makes the calls of an operation.
 func (w *World) ask(id int32, op *Op) {
 	v := &w.visits[id]
-	pc, n := v.pc, op.N
+	pc, step, n := v.pc, w.step(v), op.N
 	v.pending = n
 	from := origin{fromVisit, id, v.gen}
 	for i := range n {
 		r := w.visits[id].request
-		r.id = r.id.Sub(forBranch + uint64(pc+i))
+		r.id = r.id.Sub(forBranch + uint64(step+i))
 		w.askOver(w.m.Ops[pc+i].Edge, &r, from)
 	}
 }
