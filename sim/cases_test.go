@@ -43,6 +43,7 @@ func offered(m *sim.Moment) float64 { return m.Offered }
 // O-20: after three times the capacity for a minute, and a quiet one, the limit
 // is back where it was.
 func TestO20TheLimitComesBack(t *testing.T) {
+	slow(t)
 	a := mustRun(t, sim.Scenario{
 		Name: "O-20", Replications: 5, Duration: 180 * second, Warmup: -1,
 		Services: []sim.Service{{Name: "server", Workers: 16, Work: random.Constant(10 * ms)}},

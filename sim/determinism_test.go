@@ -61,8 +61,8 @@ func TestARunIsTheSameEverywhere(t *testing.T) {
 	if want.Events < 100_000 || want.Hash == 0 {
 		t.Fatalf("%d events, hash %x", want.Events, want.Hash)
 	}
-	for _, parallel := range []int{1, 2, 7} {
-		for _, processors := range []int{1, 2, 4} {
+	for _, parallel := range []int{1, 7} {
+		for _, processors := range []int{1, 4} {
 			before := runtime.GOMAXPROCS(processors)
 			got := play(t, rich(), sim.Options{Parallel: parallel})
 			runtime.GOMAXPROCS(before)

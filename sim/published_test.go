@@ -113,6 +113,7 @@ func fleet(p float64, client func() (may func(fresh bool) bool)) (success, load 
 // decorrelated one: as published it draws beyond the cap and cuts, the plan's
 // draws below it, and is done 8 % sooner for it.
 func TestE15OptimisticWriters(t *testing.T) {
+	slow(t)
 	for _, row := range []struct {
 		jitter      retry.Jitter
 		time, calls float64
@@ -244,6 +245,7 @@ func throttled(k float64) (sent, accepted, rejected float64) {
 // one half when they find, at the end, that they were too late; ten times slower
 // for the first thousand requests. FIFO never catches up for a long time.
 func TestE22NewestFirstAfterASpike(t *testing.T) {
+	slow(t)
 	for _, row := range []struct {
 		newest bool
 		failed float64

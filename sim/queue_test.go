@@ -342,6 +342,7 @@ func TestTheIntervalCovers(t *testing.T) {
 // Every counter begins at the gate. A counter that also saw the warm-up, here
 // as long as what is counted, would have twice of everything.
 func TestOneGate(t *testing.T) {
+	slow(t)
 	s := sim.Scenario{
 		Name: "gate", Replications: 1, Duration: 2000 * second, Warmup: 1000 * second,
 		Services: []sim.Service{{Name: "server", Workers: 2, Work: random.Exponential(10 * ms), Queue: sim.Queue{Places: 3}}},

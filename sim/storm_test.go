@@ -92,6 +92,7 @@ func TestE2E3Recovery(t *testing.T) {
 
 // E3: the boundary is mu/n = 150.
 func TestE3Boundary(t *testing.T) {
+	slow(t)
 	for _, lambda := range []float64{155, 200} {
 		all(t, mustRun(t, storm(lambda, 2, 240*second)), sim.Metastable)
 	}
@@ -99,6 +100,7 @@ func TestE3Boundary(t *testing.T) {
 
 // E5: a bound below mu tau heals, one above it does not.
 func TestE5QueueBound(t *testing.T) {
+	slow(t)
 	for _, places := range []int{150, 290} {
 		s := storm(280, 2, 160*second)
 		s.Services[0].Queue.Places = places
@@ -138,6 +140,7 @@ func first(t *testing.T, s sim.Scenario, runs int) record.Interval {
 // serves what is about to expire, and takes 4.6 s; jitter of a second is the
 // same storm.
 func TestE6Orders(t *testing.T) {
+	slow(t)
 	s := storm(280, 2, 120*second)
 	s.Services[0].Queue.Order = sim.Newest
 	if back := first(t, s, 10); back.Mean > .5 {
@@ -159,6 +162,7 @@ func TestE6Orders(t *testing.T) {
 // anything has happened, and every second try has to make up for that. It does
 // bring the server back.
 func TestE7CoDel(t *testing.T) {
+	slow(t)
 	s := storm(280, 2, 140*second)
 	s.Replications = 40
 	s.Services[0].Queue.Target, s.Services[0].Queue.Interval = 5*ms, 100*ms
