@@ -89,4 +89,8 @@ for run in $(seq "$runs"); do
 		done
 	done
 done
-"$dir/kalan" overload-table <"$lines"
+# WRITE=1 puts what it found where it is shown.
+pages=
+[ -z "${WRITE:-}" ] || pages="--page docs/overload.md --readme README.md"
+how="Medians of $runs runs on $(nproc) cores, load average $(cut -d' ' -f1 /proc/loadavg) at the end${BUSY:+; other work on the machine, so that all of them had the processor before it}. A value behind ! has not reached its mark."
+"$dir/kalan" overload-table --how "$how" $pages <"$lines"

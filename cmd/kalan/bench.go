@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -79,7 +81,8 @@ func newOverloadLoad() *cobra.Command {
 }
 
 func newOverloadTable() *cobra.Command {
-	return &cobra.Command{
+	var how, page, readme string
+	c := &cobra.Command{
 		Use:    "overload-table",
 		Hidden: true,
 		Short:  "Print the medians of lines on stdin; exit 1 when Kalan has missed a mark",
@@ -90,7 +93,14 @@ func newOverloadTable() *cobra.Command {
 				return failure{fmt.Errorf("kalan: %w", err), statusBad}
 			}
 			table := overload.NewTable(lines)
-			if err := table.Write(c.OutOrStdout()); err != nil {
+			var text strings.Builder
+			if err := table.Write(&text); err != nil {
+				return err
+			}
+			fmt.Fprint(c.OutOrStdout(), text.String())
+			if err := errors.Join(
+				putTable(page, how+"\n\n```\n"+text.String()+"```\n"),
+				putTable(readme, how+"\n\n"+table.Summary())); err != nil {
 				return err
 			}
 			if missed := table.Missed("kalan"); len(missed) > 0 {
@@ -99,4 +109,24 @@ func newOverloadTable() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringVar(&how, "how", "", "how it was measured, in one `line`")
+	c.Flags().StringVar(&page, "page", "", "the `file` to put the table into")
+	c.Flags().StringVar(&readme, "readme", "", "the `file` to put a summary into")
+	return c
+}
+
+// putTable puts text into its place in the document, if there is one.
+func putTable(document, text string) error {
+	if document == "" {
+		return nil
+	}
+	old, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	renewed, err := overload.Put(string(old), text)
+	if err != nil {
+		return fmt.Errorf("%s %w", document, err)
+	}
+	return os.WriteFile(document, []byte(renewed), 0o644)
 }

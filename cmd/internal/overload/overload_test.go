@@ -184,3 +184,28 @@ func TestTable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Every figure of the summary is one that a case has, so that a renamed one is
+// missed here and not on the page.
+func TestTheSummaryTakesItsFiguresFromTheCases(t *testing.T) {
+	var lines []Line
+	for _, c := range Cases() {
+		var run Run
+		for _, stage := range c.Stages {
+			run.Stages = append(run.Stages, *newSeen(c, stage, c.Setting))
+		}
+		lines = append(lines, Line{"kalan", c.Name, c.Judge(&run)})
+	}
+	text := NewTable(lines).Summary()
+	for _, h := range highlights {
+		if !strings.Contains(text, "| "+h.as+" | ") {
+			t.Errorf("no case has %s: %s", h.in, h.figure)
+		}
+	}
+	if got, err := Put("a\n<!-- overload: made by scripts/bench-overload.sh -->\nold\n<!-- /overload -->\nb\n", "new\n"); err != nil || strings.Contains(got, "old") || !strings.Contains(got, "-->\nnew\n<!--") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := Put("a\n", "new\n"); err == nil {
+		t.Error("a document without a place took a table")
+	}
+}

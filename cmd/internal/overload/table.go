@@ -95,17 +95,21 @@ func (t *Table) Write(w io.Writer) error {
 			in = ""
 		}
 		last = r.in
-		fmt.Fprintf(out, "%s\t%s\t%s", in, r.figure.Name, r.figure.mark())
-		for _, s := range t.subjects {
-			text := "-"
-			if f, seen := r.median(s); seen {
-				text = f.text()
-			}
-			fmt.Fprintf(out, "\t%s", text)
-		}
-		fmt.Fprintln(out)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", in, r.figure.Name, r.figure.mark(), strings.Join(t.cells(r), "\t"))
 	}
 	return out.Flush()
+}
+
+// cells are what was seen of each subject, a dash where nothing was.
+func (t *Table) cells(r *row) []string {
+	cells := make([]string, len(t.subjects))
+	for i, s := range t.subjects {
+		cells[i] = "-"
+		if f, seen := r.median(s); seen {
+			cells[i] = f.text()
+		}
+	}
+	return cells
 }
 
 // Missed returns the figures of a subject that have not reached their marks.
