@@ -16,11 +16,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/config"
 	"github.com/kalan-go/kalan/cmd/internal/schema"
 	"github.com/kalan-go/kalan/internal/golden"
 	"github.com/kalan-go/kalan/internal/keys"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
@@ -29,14 +29,14 @@ import (
 
 // forms say how the types are written that read themselves.
 var forms = map[reflect.Type]schema.Node{
-	reflect.TypeFor[kalan.Defences](): {"enum": []string{"on", "off"}},
-	reflect.TypeFor[kalan.Network]():  {"type": "string", "pattern": `^[0-9a-fA-F.:]+(/[0-9]{1,3})?$`},
-	reflect.TypeFor[kalan.Match]():    {"type": "string", "pattern": `^([A-Z]+ )?/[^?#*{} ]*$`},
-	reflect.TypeFor[span.Range]():     {"type": "string", "pattern": `^[0-9.]+[a-zµ]+[0-9.a-zµ]*(-[0-9.]+[a-zµ]+[0-9.a-zµ]*)?$`},
-	reflect.TypeFor[limit.Config]():   {"anyOf": []any{schema.Node{"type": "integer", "minimum": 1}, schema.Node{"enum": []string{"adaptive", "none"}}}},
-	reflect.TypeFor[breaker.Mode]():   {"enum": []string{"auto", "open", "closed", "disabled", "observe"}},
-	reflect.TypeFor[retry.Hedge]():    {"type": "string", "pattern": `^(off|p[0-9.]+|[0-9.]+[a-zµ]+[0-9.a-zµ]*)$`},
-	reflect.TypeFor[retry.Jitter]():   {"enum": []string{"full", "equal", "decorrelated", "constant", "at_once"}},
+	reflect.TypeFor[settings.Defences](): {"enum": []string{"on", "off", "observe"}},
+	reflect.TypeFor[settings.Network]():  {"type": "string", "pattern": `^[0-9a-fA-F.:]+(/[0-9]{1,3})?$`},
+	reflect.TypeFor[settings.Match]():    {"type": "string", "pattern": `^([A-Z]+ )?/[^?#*{} ]*$`},
+	reflect.TypeFor[span.Range]():        {"type": "string", "pattern": `^[0-9.]+[a-zµ]+[0-9.a-zµ]*(-[0-9.]+[a-zµ]+[0-9.a-zµ]*)?$`},
+	reflect.TypeFor[limit.Config]():      {"anyOf": []any{schema.Node{"type": "integer", "minimum": 1}, schema.Node{"enum": []string{"adaptive", "none"}}}},
+	reflect.TypeFor[breaker.Mode]():      {"enum": []string{"auto", "open", "closed", "disabled", "observe"}},
+	reflect.TypeFor[retry.Hedge]():       {"type": "string", "pattern": `^(off|p[0-9.]+|[0-9.]+[a-zµ]+[0-9.a-zµ]*)$`},
+	reflect.TypeFor[retry.Jitter]():      {"enum": []string{"full", "equal", "decorrelated", "constant", "at_once"}},
 }
 
 // example is a file in which every list and block has one element.
@@ -53,7 +53,7 @@ func makeSchema(t *testing.T) []byte {
 		}
 	}()
 	notes, err := schema.ReadNotes(filepath.Join("..", ".."), "github.com/kalan-go/kalan", []string{
-		".", "policy/stack", "policy/room", "policy/breaker", "policy/retry", "policy/budget", "policy/limit"})
+		"internal/settings", "policy/stack", "policy/room", "policy/breaker", "policy/retry", "policy/budget", "policy/limit"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func makeSchema(t *testing.T) []byte {
 			"upstreams.<name>.failures.errors[]": {"connect", "timeout", "reset"},
 		},
 		Required: map[string][]string{"": {"upstreams", "routes"}, "upstreams.<name>": {"addresses"}, "routes[]": {"match", "upstream"}},
-	}.Of(reflect.TypeFor[kalan.File](), "kalan.yaml"), "", "  ")
+	}.Of(reflect.TypeFor[settings.File](), "kalan.yaml"), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSchemaKnowsTheKeysThatTheReaderKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := slices.Collect(maps.Keys(nodesOf("", root)))
-	want := keys.All(reflect.TypeFor[kalan.File]())
+	want := keys.All(reflect.TypeFor[settings.File]())
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

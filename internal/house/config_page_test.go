@@ -28,7 +28,7 @@ This page is made from the comments in the source: change them there and run
 func TestTheConfigurationPageIsWhatTheFieldsSay(t *testing.T) {
 	p := pager{house: standing(t)}
 	p.out.WriteString(pageHead)
-	p.section("", "File", "")
+	p.section("internal/settings", "File", "")
 	golden.File(t, filepath.Join(repository(), "docs", "configuration.md"), p.out.String())
 }
 

@@ -13,9 +13,9 @@ import (
 	"os"
 	"reflect"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
 	"github.com/kalan-go/kalan/internal/keys"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -25,17 +25,17 @@ const most = 1<<20 + 1
 // Load reads the file with the given name. It returns the configuration with
 // its defaults filled in, and warnings about what is allowed and probably not
 // meant. The error is strict.Problems when the content is at fault.
-func Load(name string) (file kalan.File, warnings strict.Problems, err error) {
+func Load(name string) (file settings.File, warnings strict.Problems, err error) {
 	text, err := read(name)
 	if err != nil {
-		return kalan.File{}, nil, err
+		return settings.File{}, nil, err
 	}
 	return Read(name, text)
 }
 
 // Read is Load of a file whose content is text.
-func Read(name string, text []byte) (file kalan.File, warnings strict.Problems, err error) {
-	var written kalan.File
+func Read(name string, text []byte) (file settings.File, warnings strict.Problems, err error) {
+	var written settings.File
 	doc, problems := strict.Decode(name, text, &written)
 	full := written.WithDefaults()
 	found := append(later(doc), replaced(doc, full)...)
@@ -44,7 +44,7 @@ func Read(name string, text []byte) (file kalan.File, warnings strict.Problems, 
 	problems.Sort()
 	errs, warnings := problems.Split()
 	if len(errs) > 0 {
-		return kalan.File{}, warnings, errs
+		return settings.File{}, warnings, errs
 	}
 	return full, warnings, nil
 }
@@ -64,11 +64,11 @@ func read(name string) ([]byte, error) {
 
 // replaced finds values that were written and that a default would replace
 // unseen: they are the zero value, and the field has no zero.
-func replaced(doc *strict.Doc, full kalan.File) policy.Problems {
+func replaced(doc *strict.Doc, full settings.File) policy.Problems {
 	var found policy.Problems
 	keys.Walk(reflect.ValueOf(full), func(path string, f keys.Field, v reflect.Value) {
 		number := v.CanInt() || v.CanFloat()
-		if number && full.Defences == kalan.DefencesOn && doc.WrittenZero(path) && !v.IsZero() {
+		if number && full.Defences == settings.DefencesOn && doc.WrittenZero(path) && !v.IsZero() {
 			found = append(found, policy.Problem{Path: path, Text: fmt.Sprintf(
 				"0 is not possible here and would mean the default, %v; write that or another value, or remove the key", v.Interface())})
 		}

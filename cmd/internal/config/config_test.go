@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
 	"github.com/kalan-go/kalan/internal/golden"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
 )
@@ -90,8 +90,8 @@ func TestTheSmallestFileHasTheDocumentedDefaults(t *testing.T) {
 	u := file.Upstreams[0]
 	for what, ok := range map[string]bool{
 		"listeners": file.Listen == ":8080" && file.Admin == "127.0.0.1:9901",
-		"drain":     file.Drain == kalan.Drain{Delay: 5 * time.Second, Finish: 20 * time.Second} && file.Grace == 30*time.Second,
-		"deadline":  file.Deadline == kalan.Deadline{Header: "X-Remaining-Ms", Default: time.Second, Margin: 5 * time.Millisecond},
+		"drain":     file.Drain == settings.Drain{Delay: 5 * time.Second, Finish: 20 * time.Second} && file.Grace == 30*time.Second,
+		"deadline":  file.Deadline == settings.Deadline{Header: "X-Remaining-Ms", Default: time.Second, Margin: 5 * time.Millisecond},
 		"times":     u.Connect == 200*time.Millisecond && u.Exchange == 800*time.Millisecond && u.Checkout == 50*time.Millisecond,
 		"limit":     u.Limit == limit.Config{}.WithDefaults(),
 		"room":      u.Room.Waiting == 1000 && u.Room.RetryAfter.String() == "2s-5s",
@@ -169,7 +169,7 @@ func TestTheBareExampleHasNoDefences(t *testing.T) {
 	if err != nil || len(warnings) != 1 || warnings[0].Path != "defences" {
 		t.Fatal(err, warnings)
 	}
-	if file.Workers != 200 || file.Deadline.Header != kalan.NoHeader || file.Deadline.Default > 0 || len(file.Upstreams) != 4 {
+	if file.Workers != 200 || file.Deadline.Header != settings.NoHeader || file.Deadline.Default > 0 || len(file.Upstreams) != 4 {
 		t.Errorf("got %+v", file)
 	}
 	for i, u := range file.Upstreams {

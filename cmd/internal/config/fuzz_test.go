@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // Whatever the bytes are, Read neither panics nor says yes to what Validate
@@ -43,7 +43,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // holds reports what a file that was accepted must not have.
-func holds(t *testing.T, file kalan.File) {
+func holds(t *testing.T, file settings.File) {
 	t.Helper()
 	if errs := file.Validate().Errors(); errs != nil {
 		t.Errorf("accepted, and with its defaults refused: %v", errs)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/retry"
 )
 
@@ -56,7 +56,7 @@ func TestRemainingTimeMayHaveAnotherNameOrNone(t *testing.T) {
 	if got := receive(t, "another name", seen); got.Get("X-Remaining-Ms") != "soon" || len(got.Get("X-Deadline-Ms")) != 3 {
 		t.Errorf("another name: %v", got)
 	}
-	file.Deadline.Header = kalan.NoHeader
+	file.Deadline.Header = settings.NoHeader
 	open(t, file).do(t, "GET", "/", "", "X-Remaining-Ms: soon")
 	if got := receive(t, "no name", seen); got.Get("X-Remaining-Ms") != "soon" {
 		t.Errorf("no name: %v", got)

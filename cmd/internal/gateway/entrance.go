@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/accept"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/caller"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/quota"
 	"github.com/kalan-go/kalan/internal/refusal"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/span"
 )
@@ -50,7 +50,7 @@ func (g *Gateway) enclose() {
 // loudness is how loud to say that there will be fewer connections than so many:
 // nobody has asked for the default.
 func loudness(connections int) slog.Level {
-	if connections == kalan.DefaultConnections {
+	if connections == settings.DefaultConnections {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn

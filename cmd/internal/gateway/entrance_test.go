@@ -10,26 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/room"
 )
 
-func network(s string) kalan.Network { return kalan.Network{Prefix: netip.MustParsePrefix(s)} }
+func network(s string) settings.Network { return settings.Network{Prefix: netip.MustParsePrefix(s)} }
 
 // trusting is a configuration whose callers, all from this machine, are
 // trusted.
-func trusting(address string) kalan.File {
+func trusting(address string) settings.File {
 	file := fileFor(address)
-	file.Trust = []kalan.Network{network("127.0.0.0/8")}
+	file.Trust = []settings.Network{network("127.0.0.0/8")}
 	return file
 }
 
 // One tenant is over its rate, and nobody else is (F14).
 func TestTheRateOfATenant(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))
-	file.Tenant = &kalan.Tenant{From: "header:X-Tenant", Rate: .001, Burst: 3}
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant", Rate: .001, Burst: 3}
 	h := open(t, file)
 	for i, want := range []int{200, 200, 200, 429, 429} {
 		a := h.do(t, "GET", "/", "", "X-Tenant: a")
@@ -62,7 +62,7 @@ func TestTheRateOfATenant(t *testing.T) {
 // O-37 on the gateway: the left part of the header chooses no bucket.
 func TestForwardedCallersHaveTheirOwnRate(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))
-	file.Tenant = &kalan.Tenant{From: "address", Rate: .001, Burst: 5}
+	file.Tenant = &settings.Tenant{From: "address", Rate: .001, Burst: 5}
 	h := open(t, file)
 	for i := range 100 {
 		a := h.do(t, "GET", "/", "", fmt.Sprintf("X-Forwarded-For: 1.1.1.%d, 7.7.7.7", i))
@@ -81,8 +81,8 @@ func TestForwardedCallersHaveTheirOwnRate(t *testing.T) {
 // Nonsense from whoever is not trusted is ignored, and chooses nothing.
 func TestWhoIsNotTrustedIsNotBelieved(t *testing.T) {
 	file := fileFor(backend(t, answers("ok")))
-	file.Tenant = &kalan.Tenant{From: "header:X-Tenant", Rate: .001, Burst: 4}
-	file.Priority = &kalan.Priority{From: "header:X-Priority"}
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant", Rate: .001, Burst: 4}
+	file.Priority = &settings.Priority{From: "header:X-Priority"}
 	h := open(t, file)
 	for i, lines := range [][]string{
 		{"X-Tenant: a"}, {"X-Tenant: b", "X-Tenant: c"}, {"X-Priority: utmost"}, {"X-Tenant: caf\xc3\xa9"}, {"X-Tenant: e"},
@@ -95,8 +95,8 @@ func TestWhoIsNotTrustedIsNotBelieved(t *testing.T) {
 
 func TestNonsenseFromATrustedPeerIsRefused(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))
-	file.Tenant = &kalan.Tenant{From: "header:X-Tenant"}
-	file.Priority = &kalan.Priority{From: "header:X-Priority"}
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant"}
+	file.Priority = &settings.Priority{From: "header:X-Priority"}
 	h := open(t, file)
 	for _, lines := range [][]string{{"X-Tenant: b", "X-Tenant: c"}, {"X-Priority: utmost"}} {
 		if a := h.do(t, "GET", "/", "", lines...); a.StatusCode != 400 || !strings.Contains(a.problem(t).Detail, "send") {
@@ -112,7 +112,7 @@ func TestNonsenseFromATrustedPeerIsRefused(t *testing.T) {
 func TestPriorityOfARequest(t *testing.T) {
 	release := make(chan struct{})
 	file := trusting(backend(t, func(http.ResponseWriter, *http.Request) { <-release }))
-	file.Priority = &kalan.Priority{From: "header:X-Priority"}
+	file.Priority = &settings.Priority{From: "header:X-Priority"}
 	u := &file.Upstreams[0]
 	u.Limit, u.Room, u.Checkout = limit.Fixed(1), room.Config{Waiting: 1}, 5*time.Second
 	u.Exchange, file.Routes[0].Promise = 30*time.Second, 30*time.Second
@@ -145,14 +145,14 @@ func TestPriorityOfARequest(t *testing.T) {
 // and again uses up its own share.
 func TestStages(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))
-	file.Tenant = &kalan.Tenant{From: "key:X-Api-Key"}
-	file.Accept = &kalan.Accept{Stages: []kalan.Stage{
-		{Name: "login", Rate: .001, Burst: 5, PerTenant: kalan.Quota{Rate: .001, Burst: 2}},
-		{Name: "subscription", Rate: .001, Burst: 1, PerAddress: kalan.Quota{Rate: .001, Burst: 3}},
+	file.Tenant = &settings.Tenant{From: "key:X-Api-Key"}
+	file.Accept = &settings.Accept{Stages: []settings.Stage{
+		{Name: "login", Rate: .001, Burst: 5, PerTenant: settings.Quota{Rate: .001, Burst: 2}},
+		{Name: "subscription", Rate: .001, Burst: 1, PerAddress: settings.Quota{Rate: .001, Burst: 3}},
 	}}
 	file.Routes = append(file.Routes,
-		kalan.Route{Match: kalan.Match{Prefix: "/login"}, Upstream: "bridge", Stage: "login"},
-		kalan.Route{Match: kalan.Match{Prefix: "/subscribe"}, Upstream: "bridge", Stage: "subscription"})
+		settings.Route{Match: settings.Match{Prefix: "/login"}, Upstream: "bridge", Stage: "login"},
+		settings.Route{Match: settings.Match{Prefix: "/subscribe"}, Upstream: "bridge", Stage: "subscription"})
 	h := open(t, file)
 	for i, c := range []struct {
 		path, key string
@@ -189,9 +189,9 @@ func TestStages(t *testing.T) {
 // What only observes counts what it would have refused, and refuses nothing.
 func TestObservingRefusesNothing(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))
-	file.Defences = kalan.DefencesObserve
-	file.Tenant = &kalan.Tenant{From: "header:X-Tenant", Rate: .001, Burst: 1}
-	file.Accept = &kalan.Accept{Rate: .001, Burst: 1, Stages: []kalan.Stage{{Name: "all", Rate: .0001, Burst: 1}}}
+	file.Defences = settings.DefencesObserve
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant", Rate: .001, Burst: 1}
+	file.Accept = &settings.Accept{Rate: .001, Burst: 1, Stages: []settings.Stage{{Name: "all", Rate: .0001, Burst: 1}}}
 	file.Routes[0].Stage = "all"
 	u := &file.Upstreams[0]
 	u.Limit, u.Rate = limit.Fixed(1), .001
@@ -217,8 +217,8 @@ func TestObservingRefusesNothing(t *testing.T) {
 func TestProbesPassEverything(t *testing.T) {
 	release := make(chan struct{})
 	file := fileFor(backend(t, func(http.ResponseWriter, *http.Request) { <-release }))
-	file.Accept = &kalan.Accept{Rate: 1e-6, Burst: 12}
-	file.Tenant = &kalan.Tenant{Rate: .001, Burst: 10}
+	file.Accept = &settings.Accept{Rate: 1e-6, Burst: 12}
+	file.Tenant = &settings.Tenant{Rate: .001, Burst: 10}
 	u := &file.Upstreams[0]
 	u.Room = room.Config{Waiting: -1}
 	u.Exchange, file.Routes[0].Promise = 30*time.Second, 30*time.Second
@@ -261,10 +261,10 @@ func TestProbesPassEverything(t *testing.T) {
 // four tables at once. Package quota has the million.
 func TestManyCallersAreBounded(t *testing.T) {
 	file := trusting("http://127.0.0.1:1")
-	file.Tenant = &kalan.Tenant{From: "header:X-Tenant", Rate: 10}
-	file.Accept = &kalan.Accept{
-		Rate: 1e9, PerAddress: kalan.Quota{Rate: 10},
-		Stages: []kalan.Stage{{Name: "login", Rate: 1e8, PerAddress: kalan.Quota{Rate: 10}, PerTenant: kalan.Quota{Rate: 10}}},
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant", Rate: 10}
+	file.Accept = &settings.Accept{
+		Rate: 1e9, PerAddress: settings.Quota{Rate: 10},
+		Stages: []settings.Stage{{Name: "login", Rate: 1e8, PerAddress: settings.Quota{Rate: 10}, PerTenant: settings.Quota{Rate: 10}}},
 	}
 	file.Routes[0].Stage = "login"
 	h := open(t, file)

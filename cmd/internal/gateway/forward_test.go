@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // echo answers with what it was asked.
@@ -133,7 +133,7 @@ func TestOriginIsTold(t *testing.T) {
 		return receive(t, "the upstream", seen)
 	}
 	stranger := ask(open(t, file))
-	file.Trust = make([]kalan.Network, 1)
+	file.Trust = make([]settings.Network, 1)
 	file.Trust[0].UnmarshalText([]byte("127.0.0.0/8"))
 	friend := ask(open(t, file))
 	if got := stranger.Get("X-Forwarded-For"); got != "127.0.0.1" || stranger.Get("X-Retry-Owner") == "edge" {

@@ -10,18 +10,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/accept"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/route"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
 	"github.com/kalan-go/kalan/drain"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/stack"
 )
 
 // A Gateway serves one configuration. Make one with New, and then call Run or
 // Close.
 type Gateway struct {
-	file      kalan.File
+	file      settings.File
 	log       *slog.Logger
 	epoch     time.Time
 	name      string // as the owner of retries
@@ -53,7 +53,7 @@ type target struct {
 
 // New returns a gateway for the file, with its listeners open and nothing
 // served yet. An upstream that cannot be reached is no error.
-func New(file kalan.File, log *slog.Logger) (*Gateway, error) {
+func New(file settings.File, log *slog.Logger) (*Gateway, error) {
 	if err := file.Validate().Err(); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func New(file kalan.File, log *slog.Logger) (*Gateway, error) {
 	if g.name, _ = os.Hostname(); g.name == "" {
 		g.name = "kalan"
 	}
-	if g.file.Deadline.Header != kalan.NoHeader {
+	if g.file.Deadline.Header != settings.NoHeader {
 		g.header = http.CanonicalHeaderKey(g.file.Deadline.Header)
 	}
 	for _, network := range g.file.Trust {

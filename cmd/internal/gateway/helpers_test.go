@@ -20,7 +20,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,12 +62,12 @@ func closedAddress(t testing.TB) string {
 
 // fileFor returns a configuration with one upstream, "bridge", and one route
 // to it for everything.
-func fileFor(addresses ...string) kalan.File {
-	return kalan.File{
+func fileFor(addresses ...string) settings.File {
+	return settings.File{
 		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0",
-		Drain:     kalan.Drain{Delay: -1, Finish: 5 * time.Second},
-		Upstreams: []kalan.Upstream{{Name: "bridge", Addresses: addresses}},
-		Routes:    []kalan.Route{{Match: kalan.Match{Prefix: "/"}, Upstream: "bridge"}},
+		Drain:     settings.Drain{Delay: -1, Finish: 5 * time.Second},
+		Upstreams: []settings.Upstream{{Name: "bridge", Addresses: addresses}},
+		Routes:    []settings.Route{{Match: settings.Match{Prefix: "/"}, Upstream: "bridge"}},
 	}
 }
 
@@ -81,7 +81,7 @@ type house struct {
 }
 
 // open starts a gateway and stops it when the test ends.
-func open(t testing.TB, file kalan.File) *house {
+func open(t testing.TB, file settings.File) *house {
 	t.Helper()
 	log := &journal{}
 	g, err := New(file, logTo(log))

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/room"
 )
@@ -19,9 +19,9 @@ import (
 // to them.
 
 // bulkhead is a configuration with so many slots and a long room.
-func bulkhead(address string, slots int) kalan.File {
+func bulkhead(address string, slots int) settings.File {
 	file := trusting(address)
-	file.Tenant = &kalan.Tenant{From: "header:X-Tenant"}
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant"}
 	u := &file.Upstreams[0]
 	u.Limit, u.Checkout, u.Room = limit.Fixed(slots), 20*time.Second, room.Config{Window: 5 * time.Second}
 	u.Exchange, file.Routes[0].Promise = 20*time.Second, 20*time.Second

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 )
@@ -27,9 +27,9 @@ func TestRefusedBeforeTheUpstreamHears(t *testing.T) {
 	var hits atomic.Int32
 	address := counting(t, &hits, answers("ok"))
 	file := fileFor(address)
-	file.Routes = []kalan.Route{
-		{Match: kalan.Match{Prefix: "/prices/"}, Upstream: "bridge"},
-		{Match: kalan.Match{Method: "POST", Prefix: "/orders/"}, Upstream: "bridge", IdempotencyKey: "required"},
+	file.Routes = []settings.Route{
+		{Match: settings.Match{Prefix: "/prices/"}, Upstream: "bridge"},
+		{Match: settings.Match{Method: "POST", Prefix: "/orders/"}, Upstream: "bridge", IdempotencyKey: "required"},
 	}
 	h := open(t, file)
 	for name, c := range map[string]struct {
@@ -184,7 +184,7 @@ func TestTheProtocolsToComeAreRefused(t *testing.T) {
 }
 
 func TestAnEmptyFileIsRefused(t *testing.T) {
-	if _, err := New(kalan.File{}, logTo(&journal{})); err == nil || !strings.Contains(err.Error(), "upstreams") {
+	if _, err := New(settings.File{}, logTo(&journal{})); err == nil || !strings.Contains(err.Error(), "upstreams") {
 		t.Errorf("an empty file: %v", err)
 	}
 }

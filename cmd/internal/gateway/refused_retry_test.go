@@ -7,23 +7,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/limit"
 )
 
 // TestARefusedRetryIsAnsweredWithTheAttempt: a caller whose attempt has failed
 // learns how, and not that a repetition found the breaker open or no slot.
 func TestARefusedRetryIsAnsweredWithTheAttempt(t *testing.T) {
-	trips := func(u *kalan.Upstream) { u.Breaker.Calls = 2 }
+	trips := func(u *settings.Upstream) { u.Breaker.Calls = 2 }
 	for name, c := range map[string]struct {
 		h      http.HandlerFunc
-		change func(*kalan.Upstream)
+		change func(*settings.Upstream)
 		status int
 		says   string // in the answer
 		logged string // in the access log
 	}{
-		"unanswered, no slot": {hangs, func(u *kalan.Upstream) { u.Limit, u.Checkout = limit.Fixed(1), -1 }, 504, `"reason":"timeout"`, "places are taken"},
-		"unanswered, waited":  {hangs, func(u *kalan.Upstream) { u.Limit, u.Checkout = limit.Fixed(1), 10*time.Millisecond }, 504, `"reason":"timeout"`, "no slot came free"},
+		"unanswered, no slot": {hangs, func(u *settings.Upstream) { u.Limit, u.Checkout = limit.Fixed(1), -1 }, 504, `"reason":"timeout"`, "places are taken"},
+		"unanswered, waited":  {hangs, func(u *settings.Upstream) { u.Limit, u.Checkout = limit.Fixed(1), 10*time.Millisecond }, 504, `"reason":"timeout"`, "no slot came free"},
 		"reset, open":         {reset, trips, 502, "broke off", "breaker is open"},
 		"503, open":           {unavailable, trips, 503, "the upstream answered 503", "breaker is open"},
 	} {

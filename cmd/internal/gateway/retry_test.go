@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 )
 
 // quickRetries makes the waits before retries short.
-func quickRetries(u *kalan.Upstream) {
+func quickRetries(u *settings.Upstream) {
 	u.Retry = retry.Config{Attempts: 2, Base: time.Millisecond, Cap: 10 * time.Millisecond}
 }
 
@@ -237,21 +237,21 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 // count (F18).
 func TestFailuresAreTheUpstreamsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
-		failures kalan.Failures
+		failures settings.Failures
 		h        http.HandlerFunc
 		status   int
 		outcome  string
 		attempts int32
 	}{
-		"500 counts and is not repeated": {kalan.Failures{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, "failure", 1},
-		"500 that was not named":         {kalan.Failures{Status: []int{503}}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, "ignored", 1},
-		"500 that was named":             {kalan.Failures{Status: []int{500}}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, "failure", 2},
-		"a reset that counts":            {kalan.Failures{}, reset, 502, "failure", 2},
-		"a reset that does not":          {kalan.Failures{Errors: []string{"connect"}}, reset, 502, "ignored", 1},
-		"an answer that is not HTTP":     {kalan.Failures{}, notHTTP, 502, "failure", 2},
-		"a head that never ends":         {kalan.Failures{}, hugeHead, 502, "failure", 2},
-		"a switch that nobody asked for": {kalan.Failures{}, switching, 502, "failure", 2},
-		"a business error":               {kalan.Failures{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, "success", 1},
+		"500 counts and is not repeated": {settings.Failures{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, "failure", 1},
+		"500 that was not named":         {settings.Failures{Status: []int{503}}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, "ignored", 1},
+		"500 that was named":             {settings.Failures{Status: []int{500}}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, "failure", 2},
+		"a reset that counts":            {settings.Failures{}, reset, 502, "failure", 2},
+		"a reset that does not":          {settings.Failures{Errors: []string{"connect"}}, reset, 502, "ignored", 1},
+		"an answer that is not HTTP":     {settings.Failures{}, notHTTP, 502, "failure", 2},
+		"a head that never ends":         {settings.Failures{}, hugeHead, 502, "failure", 2},
+		"a switch that nobody asked for": {settings.Failures{}, switching, 502, "failure", 2},
+		"a business error":               {settings.Failures{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, "success", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var hits atomic.Int32
@@ -312,7 +312,7 @@ func TestOneLayerOwnsTheRetries(t *testing.T) {
 	if got := fmt.Sprint(ask(h, "POST", "edge")); got != "[1 ]" {
 		t.Errorf("what is not repeated here: %s", got)
 	}
-	file.Trust = make([]kalan.Network, 1)
+	file.Trust = make([]settings.Network, 1)
 	file.Trust[0].UnmarshalText([]byte("127.0.0.1"))
 	if got := fmt.Sprint(ask(open(t, file), "GET", "edge")); got != "[1 edge]" {
 		t.Errorf("from a trusted owner: %s", got)

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // probe asks the admin listener, on a connection of its own.
@@ -46,7 +46,7 @@ func (h *house) fresh() (int, error) {
 func TestTheListenerStaysOpenUntilTheBalancerHasNoticed(t *testing.T) {
 	const delay = time.Second
 	file := fileFor(backend(t, answers("ok")))
-	file.Drain = kalan.Drain{Delay: delay, Finish: 5 * time.Second}
+	file.Drain = settings.Drain{Delay: delay, Finish: 5 * time.Second}
 	h := open(t, file)
 	if status, _ := h.probe(t, "/readyz"); status != 200 {
 		t.Errorf("before the signal: %d", status)
@@ -219,7 +219,7 @@ func TestATakenAddressIsSaidBeforeAnythingIsServed(t *testing.T) {
 
 // TestProbesAnswerUnderLoad is O-36: with every slot and worker taken.
 func TestProbesAnswerUnderLoad(t *testing.T) {
-	h, release := twoBridges(t, 2, kalan.DefencesOff)
+	h, release := twoBridges(t, 2, settings.DefencesOff)
 	defer close(release)
 	var served atomic.Int32
 	for range 10 {

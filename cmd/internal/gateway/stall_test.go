@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // patientFile is a configuration in which nothing but a stall ends a request.
-func patientFile(address string) kalan.File {
+func patientFile(address string) settings.File {
 	file := fileFor(address)
-	file.Accept = &kalan.Accept{Stall: 300 * time.Millisecond, Buffer: 16 << 10}
+	file.Accept = &settings.Accept{Stall: 300 * time.Millisecond, Buffer: 16 << 10}
 	file.Routes[0].Promise, file.Deadline.Default = -1, -1
 	file.Upstreams[0].Exchange = time.Minute
 	return file

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // A terminal is one of those that lost their connection together.
@@ -89,7 +89,7 @@ func TestTheReconnectStorm(t *testing.T) {
 	}
 	const terminals, rate, burst = 5000, 2000, 500
 	file := fileFor(backend(t, answers("ok")))
-	file.Accept = &kalan.Accept{Rate: rate, Burst: burst}
+	file.Accept = &settings.Accept{Rate: rate, Burst: burst}
 	file.Routes[0].Match.Prefix = "/orders" // elsewhere the gateway answers by itself: what is drilled is the way in
 	h := open(t, file)
 	all := make([]terminal, terminals)

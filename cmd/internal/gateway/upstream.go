@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // An upstream is one dependency with its guard and its connections.
 type upstream struct {
 	name      string
-	config    kalan.Upstream
+	config    settings.Upstream
 	guard     *kalan.Guard
 	transport *http.Transport
 	pool      pool
@@ -33,7 +34,7 @@ const (
 // usualFailures are the answers that a file which names none gets.
 var usualFailures = []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-func newUpstream(c kalan.Upstream, now func() time.Duration) (*upstream, error) {
+func newUpstream(c settings.Upstream, now func() time.Duration) (*upstream, error) {
 	guard, err := kalan.New(kalan.Config{Name: c.Name, Config: c.Config})
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -49,7 +49,7 @@ func TestWorkers(t *testing.T) {
 
 // twoBridges is a gateway with an upstream that hangs until its callers leave
 // for good, and one that answers.
-func twoBridges(t *testing.T, workers int, defences kalan.Defences) (*house, chan struct{}) {
+func twoBridges(t *testing.T, workers int, defences settings.Defences) (*house, chan struct{}) {
 	release := make(chan struct{})
 	file := fileFor(backend(t, func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -58,10 +58,10 @@ func twoBridges(t *testing.T, workers int, defences kalan.Defences) (*house, cha
 		}
 	}))
 	file.Upstreams[0].Name = "sick"
-	file.Upstreams = append(file.Upstreams, kalan.Upstream{Name: "healthy", Addresses: []string{backend(t, answers("ok"))}})
-	file.Routes = []kalan.Route{
-		{Match: kalan.Match{Prefix: "/sick/"}, Upstream: "sick"},
-		{Match: kalan.Match{Prefix: "/healthy/"}, Upstream: "healthy"},
+	file.Upstreams = append(file.Upstreams, settings.Upstream{Name: "healthy", Addresses: []string{backend(t, answers("ok"))}})
+	file.Routes = []settings.Route{
+		{Match: settings.Match{Prefix: "/sick/"}, Upstream: "sick"},
+		{Match: settings.Match{Prefix: "/healthy/"}, Upstream: "healthy"},
 	}
 	file.Workers, file.Defences = workers, defences
 	return open(t, file), release
@@ -71,7 +71,7 @@ func twoBridges(t *testing.T, workers int, defences kalan.Defences) (*house, cha
 // hangs takes the workers of all, and keeps them when its callers have left;
 // with defences it takes only its own places.
 func TestSharedWorkersRunDry(t *testing.T) {
-	for _, defences := range []kalan.Defences{kalan.DefencesOff, kalan.DefencesOn} {
+	for _, defences := range []settings.Defences{settings.DefencesOff, settings.DefencesOn} {
 		t.Run(defences.String(), func(t *testing.T) {
 			h, release := twoBridges(t, 60, defences)
 			hasty := &http.Client{Timeout: 300 * time.Millisecond, Transport: h.client.Transport}
@@ -84,7 +84,7 @@ func TestSharedWorkersRunDry(t *testing.T) {
 				})
 			}
 			until(t, "the sick one has what it can get", func() bool { return h.upstreams[0].guard.Snapshot().InFlight >= 10 }) // as the limit begins
-			if defences == kalan.DefencesOff {
+			if defences == settings.DefencesOff {
 				callers.Wait()
 				if n := len(h.workers.busy); n != 60 {
 					t.Errorf("%d of 60 workers are busy after the callers have left", n)
@@ -95,7 +95,7 @@ func TestSharedWorkersRunDry(t *testing.T) {
 			if err == nil {
 				a.Body.Close()
 			}
-			if dry := err != nil; dry != (defences == kalan.DefencesOff) {
+			if dry := err != nil; dry != (defences == settings.DefencesOff) {
 				t.Errorf("the healthy one: %v", err)
 			}
 			close(release)
@@ -106,7 +106,7 @@ func TestSharedWorkersRunDry(t *testing.T) {
 }
 
 func TestAFullQueueForWorkersIsAnswered(t *testing.T) {
-	h, release := twoBridges(t, 1, kalan.DefencesOn)
+	h, release := twoBridges(t, 1, settings.DefencesOn)
 	go h.client.Get(h.url("/sick/"))
 	until(t, "the worker is busy", func() bool { return len(h.workers.busy) == 1 })
 	late := h.do(t, "GET", "/healthy/", "", "X-Remaining-Ms: 100")

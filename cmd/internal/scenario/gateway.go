@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/config"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
 	"github.com/kalan-go/kalan/internal/keys"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/sim"
 )
@@ -23,7 +23,7 @@ type resolver struct {
 
 // A gateway is a kalan.yaml that was read.
 type gateway struct {
-	file kalan.File
+	file settings.File
 	ok   bool
 }
 
@@ -78,7 +78,7 @@ func (r *resolver) service(s *sim.Scenario, v *sim.Service, path string) {
 
 // promise returns the longest that any route of the gateway gives itself. A
 // scenario whose routes differ says so itself.
-func promise(f *kalan.File) time.Duration {
+func promise(f *settings.File) time.Duration {
 	longest := time.Duration(0)
 	for _, route := range f.Routes {
 		if route.Promise <= 0 {

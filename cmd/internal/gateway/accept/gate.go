@@ -18,14 +18,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/quota"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 )
 
 // A Config says what a gate lets through and how it refuses.
 type Config struct {
-	kalan.Accept
+	settings.Accept
 	// Now is the clock.
 	Now func() policy.Instant
 	// Answer writes what a refused connection is told, given in how many

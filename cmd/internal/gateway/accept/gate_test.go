@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/span"
 )
@@ -32,10 +32,10 @@ type clock struct{ at atomic.Int64 }
 func (c *clock) now() policy.Instant { return policy.Instant(c.at.Load()) }
 
 // way returns a configuration with its defaults.
-func way(change func(*kalan.Accept)) kalan.Accept {
-	a := kalan.Accept{}
+func way(change func(*settings.Accept)) settings.Accept {
+	a := settings.Accept{}
 	change(&a)
-	return *kalan.File{Accept: &a}.WithDefaults().Accept
+	return *settings.File{Accept: &a}.WithDefaults().Accept
 }
 
 // A hall listens behind a gate, which it never lets time pass for.
@@ -73,7 +73,7 @@ func (v *visit) Close() error {
 }
 
 // open serves HTTP, or TLS, behind a gate.
-func open(t *testing.T, secret bool, change func(*kalan.Accept)) (*hall, *httptest.Server) {
+func open(t *testing.T, secret bool, change func(*settings.Accept)) (*hall, *httptest.Server) {
 	t.Helper()
 	h := &hall{clock: &clock{}, took: make(chan time.Duration, 100)}
 	c := Config{
@@ -116,7 +116,7 @@ func ask(server *httptest.Server) (*http.Response, string, error) {
 // What is over the rate is told when to come back, by a client that knows
 // nothing of being refused before it has asked.
 func TestTheExcessIsRefusedAtOnce(t *testing.T) {
-	h, server := open(t, false, func(a *kalan.Accept) { a.Rate, a.Burst = 10, 3 })
+	h, server := open(t, false, func(a *settings.Accept) { a.Rate, a.Burst = 10, 3 })
 	seen := make(map[int]bool)
 	for i := range 40 {
 		answer, body, err := ask(server)
@@ -155,8 +155,8 @@ func TestTheExcessIsRefusedAtOnce(t *testing.T) {
 // One client that comes again and again uses up its own rate, and not what
 // there is for all.
 func TestOneAddressCannotUseUpTheRate(t *testing.T) {
-	h, server := open(t, false, func(a *kalan.Accept) {
-		a.Rate, a.Burst, a.PerAddress = 1, 5, kalan.Quota{Rate: 1, Burst: 2}
+	h, server := open(t, false, func(a *settings.Accept) {
+		a.Rate, a.Burst, a.PerAddress = 1, 5, settings.Quota{Rate: 1, Burst: 2}
 	})
 	for i := range 20 {
 		answer, _, err := ask(server)
@@ -182,7 +182,7 @@ func TestOneAddressCannotUseUpTheRate(t *testing.T) {
 }
 
 func TestOpenConnectionsAreBounded(t *testing.T) {
-	h, server := open(t, false, func(a *kalan.Accept) { a.Connections, a.Observe = 2, true }) // also when observing
+	h, server := open(t, false, func(a *settings.Accept) { a.Connections, a.Observe = 2, true }) // also when observing
 	var held []net.Conn
 	for range 2 {
 		c, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -211,7 +211,7 @@ func TestOpenConnectionsAreBounded(t *testing.T) {
 
 // A caller that says nothing is not waited for.
 func TestASilentCallerIsAnsweredToo(t *testing.T) {
-	_, server := open(t, false, func(a *kalan.Accept) { a.Rate, a.Burst = 1e-9, 1 })
+	_, server := open(t, false, func(a *settings.Accept) { a.Rate, a.Burst = 1e-9, 1 })
 	ask(server)
 	c, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -230,7 +230,7 @@ func TestASilentCallerIsAnsweredToo(t *testing.T) {
 }
 
 func TestTLSIsRefusedBeforeTheHandshake(t *testing.T) {
-	_, server := open(t, true, func(a *kalan.Accept) { a.Rate, a.Burst = 1e-9, 1 })
+	_, server := open(t, true, func(a *settings.Accept) { a.Rate, a.Burst = 1e-9, 1 })
 	if answer, body, err := ask(server); err != nil || body != "yes" {
 		t.Fatalf("%v %v", answer, err)
 	}
@@ -249,7 +249,7 @@ func TestTLSIsRefusedBeforeTheHandshake(t *testing.T) {
 }
 
 func TestObservingRefusesNobody(t *testing.T) {
-	h, server := open(t, false, func(a *kalan.Accept) { a.Rate, a.Burst, a.Observe = 1, 1, true })
+	h, server := open(t, false, func(a *settings.Accept) { a.Rate, a.Burst, a.Observe = 1, 1, true })
 	for range 5 {
 		if answer, _, err := ask(server); err != nil || answer.StatusCode != 200 {
 			t.Fatalf("%v %v", answer, err)
@@ -261,13 +261,13 @@ func TestObservingRefusesNobody(t *testing.T) {
 }
 
 func TestNothingIsLimitedByDefault(t *testing.T) {
-	h, server := open(t, false, func(*kalan.Accept) {})
+	h, server := open(t, false, func(*settings.Accept) {})
 	for range 50 {
 		if answer, _, err := ask(server); err != nil || answer.StatusCode != 200 {
 			t.Fatalf("%v %v", answer, err)
 		}
 	}
-	if s := h.Snapshot(); s.Most != kalan.DefaultConnections || s.Accepted != 50 {
+	if s := h.Snapshot(); s.Most != settings.DefaultConnections || s.Accepted != 50 {
 		t.Errorf("%+v", s)
 	}
 }

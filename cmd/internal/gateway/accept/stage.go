@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/quota"
+	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -22,7 +22,7 @@ type Stage struct {
 }
 
 // NewStage returns a stage of the way in.
-func NewStage(way kalan.Accept, s kalan.Stage) *Stage {
+func NewStage(way settings.Accept, s settings.Stage) *Stage {
 	return &Stage{
 		Name:      s.Name,
 		rate:      newShared(s.Rate, s.Burst, way.RetryAfter),

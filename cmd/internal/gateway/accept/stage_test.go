@@ -4,17 +4,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
-func login(s kalan.Stage, observe bool) *Stage {
+func login(s settings.Stage, observe bool) *Stage {
 	s.Name = "login"
-	return NewStage(way(func(a *kalan.Accept) { a.Stages, a.Observe = []kalan.Stage{s}, observe }), s)
+	return NewStage(way(func(a *settings.Accept) { a.Stages, a.Observe = []settings.Stage{s}, observe }), s)
 }
 
 func TestAStage(t *testing.T) {
-	s := login(kalan.Stage{
-		Rate: 10, Burst: 4, PerAddress: kalan.Quota{Rate: 1, Burst: 2}, PerTenant: kalan.Quota{Rate: 1, Burst: 3},
+	s := login(settings.Stage{
+		Rate: 10, Burst: 4, PerAddress: settings.Quota{Rate: 1, Burst: 2}, PerTenant: settings.Quota{Rate: 1, Burst: 3},
 	}, false)
 	for i, c := range []struct {
 		address, tenant uint64
@@ -52,16 +52,16 @@ func TestNoStageLetsEverybodyThrough(t *testing.T) {
 	if _, _, ok := none.Take(0, 1, 1); !ok || none.WantsAddress() {
 		t.Error("no stage is one")
 	}
-	if s := login(kalan.Stage{Rate: 1}, false); s.WantsAddress() {
+	if s := login(settings.Stage{Rate: 1}, false); s.WantsAddress() {
 		t.Error("an address is asked for that nobody looks at")
 	}
-	if s := login(kalan.Stage{Rate: 1, PerAddress: kalan.Quota{Rate: 1}}, false); !s.WantsAddress() {
+	if s := login(settings.Stage{Rate: 1, PerAddress: settings.Quota{Rate: 1}}, false); !s.WantsAddress() {
 		t.Error("no address is asked for")
 	}
 }
 
 func TestAStageThatObserves(t *testing.T) {
-	s := login(kalan.Stage{Rate: 1}, true)
+	s := login(settings.Stage{Rate: 1}, true)
 	for range 5 {
 		if _, _, ok := s.Take(0, 0, 0); !ok {
 			t.Fatal("refused")

@@ -18,8 +18,8 @@ import (
 	"net/http"
 	"net/netip"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 // A Tenant is whose request it is. The zero Tenant is that of all who are not
@@ -45,7 +45,7 @@ type Teller struct {
 }
 
 // New returns a teller for a file with its defaults.
-func New(file kalan.File, trust wire.Trust) *Teller {
+func New(file settings.File, trust wire.Trust) *Teller {
 	t := &Teller{trust: trust, names: maphash.MakeSeed(), places: maphash.MakeSeed(), levels: make(map[string]uint8)}
 	if p := file.Priority; p != nil {
 		t.priority = http.CanonicalHeaderKey(p.Header())

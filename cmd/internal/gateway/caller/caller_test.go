@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/settings"
 )
 
 var trust = wire.Trust{netip.MustParsePrefix("10.0.0.0/8")}
 
-func tellerFor(tenant *kalan.Tenant, priority *kalan.Priority) *Teller {
-	return New(kalan.File{Tenant: tenant, Priority: priority}.WithDefaults(), trust)
+func tellerFor(tenant *settings.Tenant, priority *settings.Priority) *Teller {
+	return New(settings.File{Tenant: tenant, Priority: priority}.WithDefaults(), trust)
 }
 
 // asked is a request with headers written "Name: value".
@@ -40,7 +40,7 @@ var (
 // A header is believed from trusted peers; strangers are where they come from,
 // whatever they write.
 func TestTenantOfAHeader(t *testing.T) {
-	teller := tellerFor(&kalan.Tenant{From: "header:x-tenant", Weights: map[string]int{"gold": 4}}, nil)
+	teller := tellerFor(&settings.Tenant{From: "header:x-tenant", Weights: map[string]int{"gold": 4}}, nil)
 	of := func(p *wire.Peer, lines ...string) Tenant {
 		t.Helper()
 		tenant, err := teller.Tenant(p, asked(lines...))
@@ -66,7 +66,7 @@ func TestTenantOfAHeader(t *testing.T) {
 }
 
 func TestTenantOfAKey(t *testing.T) {
-	teller := tellerFor(&kalan.Tenant{From: "key:X-Api-Key"}, nil)
+	teller := tellerFor(&settings.Tenant{From: "key:X-Api-Key"}, nil)
 	a, _ := teller.Tenant(stranger, asked("X-Api-Key: a"))
 	b, _ := teller.Tenant(stranger, asked("X-Api-Key: b"))
 	nonsense, err := teller.Tenant(stranger, asked("X-Api-Key: a", "X-Api-Key: b"))
@@ -79,7 +79,7 @@ func TestTenantOfAKey(t *testing.T) {
 }
 
 func TestTenantOfACertificate(t *testing.T) {
-	teller := tellerFor(&kalan.Tenant{From: "certificate"}, nil)
+	teller := tellerFor(&settings.Tenant{From: "certificate"}, nil)
 	verified := func(c x509.Certificate) *http.Request {
 		r := asked()
 		r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{&c}, VerifiedChains: [][]*x509.Certificate{{&c}}}
@@ -99,7 +99,7 @@ func TestTenantOfACertificate(t *testing.T) {
 
 // O-37 and O-24: behind a proxy by what the proxy says, and IPv6 by the /64.
 func TestTenantOfAnAddress(t *testing.T) {
-	teller := tellerFor(&kalan.Tenant{}, nil)
+	teller := tellerFor(&settings.Tenant{}, nil)
 	of := func(p *wire.Peer, lines ...string) uint64 {
 		tenant, _ := teller.Tenant(p, asked(lines...))
 		return tenant.Key
@@ -135,7 +135,7 @@ func TestWithoutABlockAllAreOne(t *testing.T) {
 
 // Nonsense from a trusted peer is an error; a stranger's word is no word.
 func TestNonsense(t *testing.T) {
-	teller := tellerFor(&kalan.Tenant{From: "header:X-Tenant"}, &kalan.Priority{From: "header:X-Priority"})
+	teller := tellerFor(&settings.Tenant{From: "header:X-Tenant"}, &settings.Priority{From: "header:X-Priority"})
 	for _, lines := range [][]string{
 		{"X-Tenant: a", "X-Tenant: b"}, {"X-Tenant: a\tb"}, {"X-Tenant: caf\xc3\xa9"},
 		{"X-Priority: urgent"}, {"X-Priority: bulk", "X-Priority: bulk"}, {"X-Priority: Critical"},
@@ -157,7 +157,7 @@ func TestNonsense(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	teller := tellerFor(nil, &kalan.Priority{From: "header:X-Priority"})
+	teller := tellerFor(nil, &settings.Priority{From: "header:X-Priority"})
 	for _, c := range []struct {
 		peer *wire.Peer
 		word string
@@ -172,7 +172,7 @@ func TestLevels(t *testing.T) {
 }
 
 func TestTellingAllocatesNothing(t *testing.T) {
-	teller := tellerFor(&kalan.Tenant{From: "header:X-Tenant"}, &kalan.Priority{From: "header:X-Priority"})
+	teller := tellerFor(&settings.Tenant{From: "header:X-Tenant"}, &settings.Priority{From: "header:X-Priority"})
 	r := asked("X-Tenant: somebody", "X-Priority: bulk")
 	if n := testing.AllocsPerRun(100, func() {
 		teller.Tenant(trusted, r)

@@ -1,7 +1,7 @@
 // Package route finds the route of a request by its method and path, for the
 // gateway.
 //
-// A pattern is a path prefix and perhaps a method, as kalan.Match has it.
+// A pattern is a path prefix and perhaps a method, as settings.Match has it.
 // Prefixes match whole segments: "/orders" takes /orders and /orders/7, and
 // not /orders7; "/orders/" takes /orders/ and what is below it. The longest
 // prefix wins; among equal ones the pattern that names the method. GET takes

@@ -1,4 +1,4 @@
-package kalan
+package settings
 
 import (
 	"fmt"
@@ -35,11 +35,15 @@ func (u Upstream) WithDefaults() Upstream {
 	return u
 }
 
-// Failures says which answers and errors are the dependency's fault. They
-// count for its breaker and may be retried. Every other answer is none: not a
-// 404, and not a 500, which one bad request can cause at will.
+// Failures says which answers and errors are the dependency's fault: they
+// count for its breaker, and the request may be repeated. A 500 is its fault
+// too while Status is not given, and is not repeated, since the same request
+// would fail again; where one bad request can cause a 500 at will, write the
+// list, and nothing else counts. A 4xx that is not listed never does.
 type Failures struct {
-	// Status lists the answers that are failures; 502, 503 and 504 when nil.
+	// Status lists the answers that are failures. When nil they are 502, 503
+	// and 504, and every other 5xx counts for the breaker without being
+	// repeated; writing just these three is the same.
 	Status []int `yaml:"status"`
 	// Errors lists the ways to get no answer that are failures: all of
 	// "connect", "timeout" and "reset" when nil.

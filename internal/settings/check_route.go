@@ -1,4 +1,4 @@
-package kalan
+package settings
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package kalan
+package settings
 
 import (
 	"encoding"
@@ -125,7 +125,7 @@ func TestFileProblems(t *testing.T) {
 		c.spoil(&f)
 		fmt.Fprintf(&all, "# %s\n%s\n\n", c.name, strings.ReplaceAll(f.Validate().Error(), "\u00e9", "e'"))
 	}
-	golden.File(t, "testdata/file-problems.txt", all.String())
+	golden.File(t, "testdata/problems.txt", all.String())
 }
 
 func network(s string) (n Network) {

@@ -1,4 +1,4 @@
-package kalan
+package settings
 
 import (
 	"slices"
@@ -11,8 +11,7 @@ import (
 )
 
 // File is the one configuration, kalan.yaml: what the gateway enforces, the
-// planner computes, the simulator rehearses and the checker judges. This
-// package has its types, defaults and checks; the tool reads YAML into them.
+// planner computes, the simulator rehearses and the checker judges.
 //
 // A field that is zero, a block that is missing, means its documented default.
 // Where 0 itself is meaningful the file says 0 and the field holds a negative
