@@ -8,6 +8,7 @@ require (
 	github.com/chromedp/cdproto v0.160.2
 	github.com/chromedp/chromedp v0.23.1
 	github.com/kalan-go/kalan v0.0.0
+	github.com/kalan-go/kalan/adapters v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
@@ -33,3 +34,5 @@ require (
 )
 
 replace github.com/kalan-go/kalan => ../
+
+replace github.com/kalan-go/kalan/adapters => ../adapters

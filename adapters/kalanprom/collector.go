@@ -15,6 +15,7 @@ type Collector struct {
 	guards   func() []*kalan.Guard
 	readings []reading
 	refused  *prometheus.Desc
+	would    *prometheus.Desc
 	outcomes *prometheus.Desc
 	state    *prometheus.Desc
 }
@@ -29,6 +30,7 @@ func New(guards ...*kalan.Guard) *Collector {
 func NewFor(label string, guards func() []*kalan.Guard) *Collector {
 	c := &Collector{guards: guards, readings: readings(label)}
 	c.refused = describe(label, "refused_total", "Calls that the guard ended without an answer.", "reason")
+	c.would = describe(label, "would_refuse_total", "What a guard that only observes would have refused, or kept waiting for a slot (full).", "reason")
 	c.outcomes = describe(label, "outcomes_total", "What attempts said of the dependency.", "outcome")
 	c.state = describe(label, "breaker_state", "1 for the state that the breaker is in.", "state")
 	return c
@@ -40,6 +42,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 		out <- r.desc
 	}
 	out <- c.refused
+	out <- c.would
 	out <- c.outcomes
 	out <- c.state
 }
@@ -47,11 +50,11 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 // Collect reads every guard once.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	for _, g := range c.guards() {
-		c.collect(out, g.Name(), g.Snapshot())
+		c.collect(out, g.Name(), g.Snapshot(), g.Config())
 	}
 }
 
-func (c *Collector) collect(out chan<- prometheus.Metric, name string, s stack.Snapshot) {
+func (c *Collector) collect(out chan<- prometheus.Metric, name string, s stack.Snapshot, config stack.Config) {
 	for _, r := range c.readings {
 		out <- prometheus.MustNewConstMetric(r.desc, r.kind, r.of(&s), name)
 	}
@@ -59,6 +62,9 @@ func (c *Collector) collect(out chan<- prometheus.Metric, name string, s stack.S
 		if why := policy.Reason(i); why != policy.None {
 			out <- prometheus.MustNewConstMetric(c.refused, prometheus.CounterValue, float64(n), name, why.String())
 		}
+	}
+	for _, w := range would(&s, config) {
+		out <- prometheus.MustNewConstMetric(c.would, prometheus.CounterValue, float64(w.n), name, w.why.String())
 	}
 	for i, n := range s.Counts.Outcomes {
 		out <- prometheus.MustNewConstMetric(c.outcomes, prometheus.CounterValue, float64(n), name, policy.Outcome(i).String())
@@ -69,5 +75,30 @@ func (c *Collector) collect(out chan<- prometheus.Metric, name string, s stack.S
 			is = 1
 		}
 		out <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, is, name, state.String())
+	}
+}
+
+// An unenforced count is of what was let through and would have been refused.
+type unenforced struct {
+	why policy.Reason
+	n   uint64
+}
+
+// would returns what a guard would have refused, by reason. Each policy may be
+// observed by itself; what one counts while it enforces was refused, and is
+// counted among that.
+func would(s *stack.Snapshot, c stack.Config) [5]unenforced {
+	watched := func(observes bool, n uint64) uint64 {
+		if !observes {
+			return 0
+		}
+		return n
+	}
+	return [...]unenforced{
+		{policy.Open, watched(s.Breaker.Mode == breaker.Observe, s.Breaker.Refused)},
+		{policy.Rate, watched(c.Observe, s.Rate.Refused)},
+		{policy.Full, watched(c.Observe || c.Limit.Observe, s.Slots.Over)},
+		{policy.Shed, s.Room.WouldShed},
+		{policy.Expired, s.Room.WouldExpire + watched(c.Observe, s.Counts.Hopeless)},
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +18,8 @@ import (
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/adapters/kalanprom"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/breaker"
+	"github.com/kalan-go/kalan/policy/limit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -104,6 +108,83 @@ func TestNamesAreWellFormed(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
+}
+
+// What a policy that only observes would have refused is shown, also when it
+// alone observes; what is enforced is shown as refused, and nowhere twice.
+func TestObservingIsShownByWhatObserves(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*kalan.Config)
+		would  string // 1 or more
+	}{
+		{"nothing", nil, ""},
+		{"the breaker", func(c *kalan.Config) { c.Breaker.Mode = breaker.Observe }, "open"},
+		{"all", func(c *kalan.Config) { c.Observe = true }, "open"},
+		{"the rate", func(c *kalan.Config) { c.Observe, c.Rate, c.Breaker.Mode = true, 1e-6, breaker.Disabled }, "rate"},
+		{"an enforced rate", func(c *kalan.Config) { c.Rate, c.Breaker.Mode = 1e-6, breaker.Disabled }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := guard(t, "bridge-a", c.change)
+			for range 10 {
+				_, _ = kalan.Do(t.Context(), g, broken)
+			}
+			for reason, n := range would(t, g) {
+				if (n > 0) != (reason == c.would) {
+					t.Errorf("%s: %v would have been refused; only %q observes and refuses", reason, n, c.would)
+				}
+			}
+		})
+	}
+}
+
+// A room that observes alone lets wait what cannot be finished in time.
+func TestARoomThatObservesIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := guard(t, "bridge-a", func(c *kalan.Config) {
+			c.Limit, c.Room.Observe, c.Checkout = limit.Fixed(1), true, time.Second
+		})
+		slow := func(context.Context) (int, error) { time.Sleep(100 * time.Millisecond); return 1, nil }
+		for range 30 { // it learns how long an answer takes
+			if _, err := kalan.Do(t.Context(), g, slow); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var calls sync.WaitGroup
+		calls.Go(func() { _, _ = kalan.Do(t.Context(), g, slow) })
+		synctest.Wait() // it has the slot
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := kalan.Do(ctx, g, slow)
+		calls.Wait()
+		if n := would(t, g)["expired"]; n != 1 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v would have been refused (%v), want the one that waited in vain", n, err)
+		}
+	})
+}
+
+// would returns kalan_would_refuse_total by reason.
+func would(t *testing.T, g *kalan.Guard) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(kalanprom.New(g))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]float64)
+	for _, family := range families {
+		if family.GetName() != "kalan_would_refuse_total" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			found[m.GetLabel()[1].GetValue()] = m.GetCounter().GetValue()
+		}
+	}
+	if len(found) != 5 {
+		t.Fatalf("%v, want five reasons", found)
+	}
+	return found
 }
 
 // Guards that come later are seen, and two of one name are not silently one.

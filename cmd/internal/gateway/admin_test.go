@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kalan-go/kalan/internal/golden"
 	"github.com/kalan-go/kalan/policy/breaker"
 )
 
@@ -110,4 +111,13 @@ func TestMovesOfTheBreakerAreLogged(t *testing.T) {
 	for _, word := range []string{`"to":"open"`, `"to":"half-open"`} {
 		until(t, word+" is logged", func() bool { return strings.Contains(h.log.String(), word) })
 	}
+}
+
+// Dashboards and alerts are written against names and what they mean: neither
+// changes unseen.
+func TestNamesOfTheMetrics(t *testing.T) {
+	h := open(t, fileFor(backend(t, answers("ok"))))
+	_, text := h.probe(t, "/metrics")
+	ours := regexp.MustCompile(`(?m)^# (?:HELP|TYPE) kalan_.*\n`)
+	golden.File(t, "testdata/metrics.txt", strings.Join(ours.FindAllString(text, -1), ""))
 }

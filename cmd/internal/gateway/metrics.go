@@ -11,7 +11,7 @@ import (
 )
 
 // metrics are what is counted on the way. Everything that a guard knows is
-// read from its snapshot when somebody asks: see collector.
+// read from its snapshot when somebody asks (package kalanprom).
 type metrics struct {
 	registry *prometheus.Registry
 	panics   prometheus.Counter
@@ -52,7 +52,7 @@ func newMetrics(g *Gateway) *metrics {
 	took := histogram("kalan_request_duration_seconds", "Time from the request's head to the answer's last byte.", durations)
 	refused := histogram("kalan_refusal_duration_seconds", "Time that a refusal took: on arrival, or after a wait for a slot, an attempt or the client.", refusals, "when")
 	own := histogram("kalan_own_duration_seconds", "Time that the gateway itself took: not spent on waiting for the upstream, a slot or the client.", overheads)
-	m.registry.MustRegister(m.panics, requests, took, refused, own, collector{g},
+	m.registry.MustRegister(m.panics, requests, took, refused, own, collector{g}, g.collectGuards(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handles := func(upstream string) (h meters) {
 		for i, class := range statusClasses {

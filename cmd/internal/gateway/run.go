@@ -12,18 +12,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/drain"
 )
 
 // Limits on what a client may send and keep open. What follows the head is
 // limited by each request's deadline.
 const (
-	mostHeaders    = 64 << 10
-	headWithin     = 10 * time.Second
-	clientIdleFor  = 75 * time.Second // longer than balancers keep, so that they close first
-	adminIdleFor   = time.Minute
-	adminWithin    = 10 * time.Second
-	lookAtBreakers = time.Second
+	mostHeaders   = 64 << 10
+	headWithin    = 10 * time.Second
+	clientIdleFor = 75 * time.Second // longer than balancers keep, so that they close first
+	adminIdleFor  = time.Minute
+	adminWithin   = 10 * time.Second
 )
 
 // Run serves until ctx ends or the process is asked to stop (SIGTERM, or an
@@ -65,12 +65,12 @@ func (g *Gateway) run(ctx context.Context, signals <-chan os.Signal) int {
 	public, admin := g.publicServer(), g.adminServer()
 	var running sync.WaitGroup
 	defer running.Wait()
-	stop := make(chan struct{})
-	defer close(stop)
+	watching, stop := context.WithCancel(context.Background())
+	defer stop()
 	failed := make(chan error, 2)
 	running.Go(func() { failed <- public.Serve(listener{g.public, g}) })
 	running.Go(func() { failed <- admin.Serve(g.admin) })
-	running.Go(func() { g.tell(stop) })
+	running.Go(func() { kalan.Watch(watching, g.observer(), g.guards()...) })
 	defer admin.Close()
 	g.log.Info("serving", "listen", g.Addr().String(), "admin", g.AdminAddr().String(),
 		"upstreams", len(g.upstreams), "routes", len(g.targets), "defences", g.file.Defences.String())
