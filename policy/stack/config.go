@@ -3,9 +3,7 @@ package stack
 import (
 	"time"
 
-	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
-	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
@@ -71,32 +69,4 @@ func (c Config) WithDefaults() Config {
 	c.Retry = c.Retry.WithDefaults()
 	c.Budget = c.Budget.WithDefaults()
 	return c
-}
-
-// Validate reports everything that is wrong with c.
-func (c Config) Validate() policy.Problems {
-	var ps policy.Problems
-	if c.Exchange < 0 {
-		ps = append(ps, policy.Problem{Path: "exchange",
-			Text: "is negative; write how long one attempt may take, such as 800ms"})
-	}
-	if c.Trace < 0 {
-		ps = append(ps, policy.Problem{Path: "trace", Text: "is negative; write how many decisions to keep"})
-	}
-	if c.Checkout > 0 && c.Exchange > 0 && c.Checkout > c.Exchange {
-		ps = append(ps, policy.Problem{Path: "checkout", Warning: true,
-			Text: "is longer than exchange: a call may wait for its slot longer than the work may take"})
-	}
-	d := c.WithDefaults()
-	ps = append(ps, d.Breaker.Validate().Under("breaker")...)
-	ps = append(ps, d.Room.Validate().Under("room")...)
-	ps = append(ps, d.Limit.Validate().Under("limit")...)
-	for _, p := range (bucket.Config{Rate: c.Rate}).Validate() {
-		if p.Path == "rate" {
-			ps = append(ps, p)
-		}
-	}
-	ps = append(ps, d.Retry.Validate().Under("retry")...)
-	ps = append(ps, d.Budget.Validate().Under("budget")...)
-	return ps
 }
