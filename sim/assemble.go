@@ -52,7 +52,7 @@ func (c *compiler) assemble(ts []*world.Tally) ArmResult {
 	r.Series = c.series(ts, func(t *world.Tally) [][]world.Bin { return t.Asked }, true)
 	for i := range c.s.Triggers {
 		t := &c.s.Triggers[i]
-		r.Troubles = append(r.Troubles, Window{t.Name, t.At, t.end(c.s.Duration)})
+		r.Troubles = append(r.Troubles, Window{t.Name, t.At, c.s.end(t)})
 	}
 	c.addVerdict(&r, ts)
 	return r
@@ -210,23 +210,5 @@ func (m *Moment) add(t *world.Tally, b int, n float64) {
 		m.InFlight += float64(g.InFlight) / n
 		m.Queued += float64(g.Waiting) / n
 		m.Open += float64(g.Open) / n
-	}
-}
-
-// addVerdict judges every replication.
-func (c *compiler) addVerdict(r *ArmResult, ts []*world.Tally) {
-	var recoveries []float64
-	for _, t := range ts {
-		v, after := c.courseOf(t).judge()
-		r.Verdicts[v]++
-		if v == Recovers || v == Stable {
-			recoveries = append(recoveries, after.Seconds())
-		}
-	}
-	r.Recovery = record.Over(recoveries)
-	for v, n := range r.Verdicts {
-		if n > 0 && n >= r.Verdicts[r.Verdict] {
-			r.Verdict = Verdict(v)
-		}
 	}
 }

@@ -13,8 +13,8 @@ func (r *ArmResult) check(c Claim) Check {
 	if c.metric == "" {
 		n := r.Verdicts[c.verdict]
 		ok := n == sumOf(r.Verdicts[:])
-		if c.not {
-			ok = n == 0
+		if c.not { // what cannot be told has not been shown
+			ok = n+r.Verdicts[Undecided] == 0
 		}
 		return Check{Claim: c, OK: ok, Got: r.verdicts()}
 	}
@@ -62,6 +62,9 @@ func (r *ArmResult) verdicts() string {
 			}
 			text += fmt.Sprintf("%v in %d of %d", Verdict(v), n, sumOf(r.Verdicts[:]))
 		}
+	}
+	if r.Doubt != "" {
+		text += ": " + r.Doubt
 	}
 	return text
 }

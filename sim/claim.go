@@ -14,20 +14,23 @@ import (
 // A Claim is an expectation, written as one line:
 //
 //	stable                                   the verdict, of every replication
-//	not metastable
+//	not metastable                           of no replication, and none is undecided
 //	goodput >= 0.95 capacity                 means over the replications
 //	goodput of orders >= 0.99 offered
 //	goodput >= 39 from 60s to 80s            requests a second
 //	attempts <= 600
 //	amplification <= 1.1
 //	amplification of gateway>bridge-a <= 1.1
-//	recovery < 5s                            of every replication
+//	recovery < 5s                            mean; and every replication recovers
 //	p99 < 200ms                              also p50, p95, p99.9 and "of" a load
 //	refused of bulk <= 0.2                   shares of the offered; also failed
 //	wasted <= 0.05                           share of all work that was for nobody, or "of" a service's
 //	visits of store <= 1.4                   requests that reach a service, for each of the loads
 //	work of c <= 0                           seconds of work a second
 //	queue of server <= 300                   the longest there was
+//
+// A claim about verdicts is one about all replications: one that is otherwise,
+// or [Undecided], and it is not met. What most replications do is no promise.
 type Claim struct {
 	not     bool
 	verdict Verdict
@@ -43,7 +46,7 @@ type Claim struct {
 var metrics = []string{"goodput", "attempts", "amplification", "recovery", "p50", "p95", "p99", "p99.9", "refused", "failed", "wasted", "visits", "work", "queue"}
 
 // shortVerdicts are the words of claims.
-var shortVerdicts = []string{"stable", "recovers", "suffers", "slow drain", "metastable", "collapsed"}
+var shortVerdicts = []string{"stable", "recovers", "undecided", "suffers", "slow drain", "metastable", "collapsed"}
 
 // String writes the claim as it is read.
 func (c Claim) String() string {

@@ -21,14 +21,23 @@
 //
 // # How it judges
 //
-// A replication is compared with itself before the first trigger. It is
-// [Stable] if goodput stayed above nine tenths of that; it [Recovers] if it came
-// back and stayed for ten stretches of at least a second and twenty requests;
-// otherwise it is a [SlowDrain] when there are fewer and fewer requests at the
-// services after the last trigger, and [Metastable] when there are not. One that
-// answers less than half of what it could before anything has happened has
-// [Collapsed]. A request that is asked for at the very end, and could not be
-// answered by then, is not looked at.
+// A replication is compared with itself before the first trigger, by when
+// requests came, in stretches of at least a second and twenty requests. It is
+// [Stable] if goodput stayed above nine tenths of that, and [Recovers] if it
+// came back, stayed for ten stretches and had not fallen again at the end.
+// Otherwise it is a [SlowDrain] when there are fewer and fewer requests at the
+// services after the last trigger, and [Metastable] when there are not. Under a
+// trigger that does not end it [Suffers]; so it does, or has [Collapsed], when
+// load grows past what it can answer. One that answers less than half of what it
+// could before anything has happened has collapsed.
+//
+// What a run cannot know it does not say. If it ends within ten stretches of the
+// last trigger, or all is well at the end and has not been for that long, it is
+// [Undecided], and ArmResult.Doubt says how long it would have to be. Replications
+// that differ are counted, not outvoted (ArmResult.Outcome), and a claim about
+// verdicts is met only if none of them is otherwise or undecided. A request that
+// is asked for at the very end, and could not be answered by then, is not looked
+// at.
 //
 // # What it is not
 //

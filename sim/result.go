@@ -45,10 +45,13 @@ type ArmResult struct {
 	Latency record.Histogram
 	// Capacity is what the system can answer a second at best; 0: no limit.
 	Capacity float64
-	// Verdict is the most frequent one of the replications, and Verdicts how
-	// often each was.
+	// Verdict is the most frequent one of the replications, the worse of two
+	// that are as frequent, and Verdicts how often each was: see Outcome.
 	Verdict  Verdict
 	Verdicts [verdicts]int
+	// Doubt says why replications are undecided, and how long the run would have
+	// to be; empty where none is.
+	Doubt string
 	// Recovery is how many seconds after the last trigger goodput was back, over
 	// the replications that recovered.
 	Recovery record.Interval
@@ -158,10 +161,10 @@ type SearchResult struct {
 }
 
 // A Trial is a value that a search tried: how many replications did not
-// recover, and how many there were.
+// recover, how many of those were undecided, and how many there were in all.
 type Trial struct {
-	Value      float64
-	Tipped, Of int
+	Value                 float64
+	Tipped, Undecided, Of int
 }
 
 // A Check is one expectation and what it came to.

@@ -99,12 +99,16 @@ func (b *bisection) tips(x float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	down := 0
+	trial := Trial{Value: x, Of: len(all)}
 	for _, p := range all {
-		if v, _ := c.courseOf(p.tally).judge(); v >= SlowDrain {
-			down++
+		switch v, _ := c.courseOf(p.tally).judge(); {
+		case v == Undecided:
+			trial.Undecided++
+			trial.Tipped++ // it has not been seen to recover
+		case v >= SlowDrain:
+			trial.Tipped++
 		}
 	}
-	b.found.Trials = append(b.found.Trials, Trial{Value: x, Tipped: down, Of: len(all)})
-	return 2*down >= len(all), nil
+	b.found.Trials = append(b.found.Trials, trial)
+	return 2*trial.Tipped >= len(all), nil
 }

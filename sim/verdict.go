@@ -1,10 +1,10 @@
 package sim
 
 import (
+	"math"
 	"time"
 
 	"github.com/kalan-go/kalan/policy/span"
-	"github.com/kalan-go/kalan/sim/internal/world"
 )
 
 // A Verdict says what became of an arm. The worse ones have the larger values.
@@ -15,7 +15,11 @@ const (
 	Stable Verdict = iota
 	// Recovers: goodput fell, and came back by itself.
 	Recovers
-	// Suffers: goodput fell and the trigger had not ended when the run did.
+	// Undecided: the run ends too soon after the last trigger to tell. It may
+	// be well by then, and not for long enough to say that it stays so.
+	Undecided
+	// Suffers: goodput fell, and what made it fall had not ended when the run
+	// did: a trigger, or load that grew beyond what can be answered.
 	Suffers
 	// SlowDrain: goodput has not come back, but what is in the way of it grows
 	// smaller. Given time it recovers.
@@ -24,13 +28,14 @@ const (
 	// that is in the way of it grows smaller (Bronson and others, "Metastable
 	// failures in distributed systems", HotOS 2021).
 	Metastable
-	// Collapsed: goodput was low before anything happened.
+	// Collapsed: goodput was low before anything happened, or came to be
+	// without a trigger.
 	Collapsed
 
 	verdicts = int(Collapsed) + 1
 )
 
-var verdictWords = []string{"stable", "recovers", "suffers", "slow drain", "metastable", "collapsed without a trigger"}
+var verdictWords = []string{"stable", "recovers", "undecided", "suffers", "slow drain", "metastable", "collapsed without a trigger"}
 
 // String returns the verdict in words.
 func (v Verdict) String() string { return word(verdictWords, int(v)) }
@@ -58,7 +63,9 @@ type course struct {
 	backlog       []float64 // requests at services: those that wait and those that are served
 	from          int       // the first bin that counts
 	begins, ends  int       // the bins of the first trigger's beginning and the last one's end
+	late          bool      // a trigger begins or ends where nothing can be judged any more
 	capacity      float64   // a second; 0: not known
+	needs         int       // set by judge where it cannot tell: how many bins would do; 0: no number is known
 }
 
 // judge says what became of a replication, and how long after the triggers it
@@ -68,15 +75,14 @@ func (c *course) judge() (Verdict, time.Duration) {
 	switch {
 	case before < collapsed:
 		return Collapsed, 0
+	case c.late:
+		return c.cannotTell(c.ends)
 	case c.begins >= len(c.good):
-		return Stable, 0
+		return c.drift(), 0
 	}
 	fell := c.fell(before)
 	if c.ends >= len(c.good) {
-		if fell {
-			return Suffers, 0
-		}
-		return Stable, 0
+		return c.underTrigger(fell)
 	}
 	well, recovered := c.well(before)
 	switch {
@@ -84,10 +90,35 @@ func (c *course) judge() (Verdict, time.Duration) {
 		return Stable, 0
 	case recovered:
 		return Recovers, span.Mul(c.bin, int64(well-c.ends))
+	case !c.lasts(c.ends):
+		return c.cannotTell(max(well, c.ends))
+	case c.cleared(well):
+		return c.cannotTell(well)
 	case c.shrinks():
 		return SlowDrain, 0
 	}
 	return Metastable, 0
+}
+
+// underTrigger judges a run that ends before its trigger does.
+func (c *course) underTrigger(fell bool) (Verdict, time.Duration) {
+	switch {
+	case fell:
+		return Suffers, 0
+	case !c.lasts(c.begins):
+		return c.cannotTell(c.begins)
+	}
+	return Stable, 0
+}
+
+// cannotTell notes how long the run would have to be so that what begins at a
+// bin can be seen to last.
+func (c *course) cannotTell(since int) (Verdict, time.Duration) {
+	c.needs = 0
+	if stretch := c.stretch(since); stretch > 0 {
+		c.needs = since + lasting*stretch
+	}
+	return Undecided, 0
 }
 
 // long returns how long the bins are together.
@@ -117,6 +148,28 @@ func (c *course) window(from int) int {
 	return to
 }
 
+// stretch returns how many bins a stretch from a bin on has. Where the run ends
+// before it does, requests are taken to come as often as they do on average
+// after the warm-up; it is 0 when none come.
+func (c *course) stretch(from int) int {
+	if to := c.window(from); to < len(c.good) {
+		return to - from
+	}
+	all := sum(c.offered, c.from, len(c.good))
+	if all == 0 {
+		return 0
+	}
+	each := float64(len(c.good)-c.from) / all
+	return int(math.Ceil(max(enough*each, float64(time.Second/c.bin))))
+}
+
+// lasts reports whether the run goes on for long enough after a bin to tell
+// what is there to stay.
+func (c *course) lasts(from int) bool {
+	stretch := c.stretch(from)
+	return stretch > 0 && len(c.good)-from >= lasting*stretch
+}
+
 // isWell reports whether the stretch from a bin on is like before.
 func (c *course) isWell(from int, before float64) bool {
 	to := c.window(from)
@@ -134,21 +187,60 @@ func (c *course) fell(before float64) bool {
 }
 
 // well returns the first bin after the triggers from which on everything is
-// like before, and stays so.
-func (c *course) well(before float64) (int, bool) {
-	since := c.ends
-	for b := c.ends; b < len(c.good); b++ {
-		if !c.isWell(b, before) {
+// like before, and whether it stays so: for long enough, and at the end.
+func (c *course) well(before float64) (since int, lasted bool) {
+	since = c.ends
+	for b := c.ends; b < len(c.good) && !lasted; b++ {
+		switch {
+		case !c.isWell(b, before):
 			since = b + 1
-			continue
-		}
-		if b-since >= lasting*(c.window(since)-since) {
-			return since, true
+		case c.stretch(since) > 0 && b+1-since >= lasting*c.stretch(since):
+			lasted = true
 		}
 	}
-	// Near the end there is no time left to last.
-	left := len(c.good) - since
-	return since, left > 0 && sum(c.offered, since, len(c.good)) >= enough && since == c.ends
+	tail := max(since, len(c.good)-lasting*c.stretch(since))
+	if lasted && sum(c.offered, tail, len(c.good)) >= enough && c.share(tail, len(c.good)) < healthy*before {
+		return tail, false // it has fallen again
+	}
+	return since, lasted
+}
+
+// cleared reports whether what was in the way has gone by a bin from which on
+// all is well, though not for long.
+func (c *course) cleared(since int) bool {
+	n := len(c.backlog)
+	if sum(c.offered, since, len(c.good)) < enough || since <= c.ends {
+		return since <= c.ends
+	}
+	was := sum(c.backlog, c.ends, since) / float64(since-c.ends)
+	return sum(c.backlog, since, n)/float64(n-since) < was/2
+}
+
+// drift judges a run to which nothing happens: load that grows beyond what can
+// be answered needs no trigger. It compares the parts that the run ends with
+// with the best one before them, where there are enough requests to tell.
+func (c *course) drift() Verdict {
+	const parts, few, many = 10, 100, 1000
+	at := func(i int) int { return c.from + i*(len(c.good)-c.from)/parts }
+	best, from := 0.0, 0 // the best part before from; all from there on are worse
+	for i := range parts {
+		if sum(c.offered, at(i), at(i+1)) < few {
+			continue
+		}
+		part := c.share(at(i), at(i+1))
+		if part >= healthy*best {
+			from = i + 1
+		}
+		best = max(best, part)
+	}
+	fallen := c.share(at(from), len(c.good))
+	switch {
+	case parts-from < 2 || sum(c.offered, at(from), len(c.good)) < many || fallen >= healthy*best:
+		return Stable
+	case c.share(at(parts-2), len(c.good)) < collapsed:
+		return Collapsed
+	}
+	return Suffers
 }
 
 // shrinks reports whether there are fewer requests at the services towards the
@@ -169,45 +261,4 @@ func sum(xs []float64, from, to int) (s float64) {
 		s += x
 	}
 	return s
-}
-
-// courseOf returns the course of a tally.
-func (c *compiler) courseOf(t *world.Tally) *course {
-	// What was asked for at the very end has had no time to be answered.
-	bins := int((c.s.Duration - c.s.patience()) / c.m.Bin)
-	out := &course{
-		bin: c.m.Bin, offered: make([]float64, bins), good: make([]float64, bins), backlog: make([]float64, bins),
-		from: int(c.s.warmup() / c.m.Bin), begins: bins, capacity: c.s.Capacity(),
-	}
-	for _, load := range t.Asked {
-		for b := range bins {
-			out.offered[b] += float64(load[b].Offered)
-			out.good[b] += float64(load[b].Good)
-		}
-	}
-	for _, service := range t.Queues {
-		for b := range min(bins, len(service)) {
-			out.backlog[b] += float64(service[b].Waiting + service[b].Busy)
-		}
-	}
-	for i := range c.s.Triggers {
-		tr := &c.s.Triggers[i]
-		out.begins = min(out.begins, int(tr.At/c.m.Bin))
-		out.ends = max(out.ends, int((tr.end(c.s.Duration)+c.m.Bin-1)/c.m.Bin))
-	}
-	return out
-}
-
-// patience is how long callers wait, as far as the end of a run cannot tell
-// whether they would have had their answer.
-func (s *Scenario) patience() time.Duration {
-	long := time.Second
-	for i := range s.Loads {
-		l := &s.Loads[i]
-		long = max(long, l.Deadline)
-		if l.Client != nil {
-			long = max(long, l.Client.Timeout)
-		}
-	}
-	return min(long, s.Duration/10)
 }

@@ -110,16 +110,14 @@ func writeArms(out io.Writer, r *sim.Result) {
 
 // verdict says what became of an arm, and how sure that is.
 func verdict(a *sim.ArmResult) string {
-	text := a.Verdict.String()
-	if a.Verdict == sim.Recovers {
+	text := a.Outcome()
+	switch one := text == a.Verdict.String(); {
+	case one && a.Verdict == sim.Recovers:
 		text += " in " + seconds(a.Recovery)
-	}
-	all := 0
-	for _, n := range a.Verdicts {
-		all += n
-	}
-	if n := a.Verdicts[a.Verdict]; n < all {
-		text += fmt.Sprintf(" (%d of %d)", n, all)
+	case one && a.Verdict == sim.Undecided:
+		text += ": " + a.Doubt
+	case !one && a.Verdicts[sim.Recovers] > 0:
+		text += " (back after " + seconds(a.Recovery) + ")"
 	}
 	if a.Amplifies != "" {
 		text += "; amplifies: " + a.Amplifies
