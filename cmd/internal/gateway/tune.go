@@ -6,29 +6,27 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/kalan-go/kalan/pause"
 )
 
-const (
-	// lazily is GOGC: a gateway's live heap is small, so that collecting when
-	// it has grown fivefold costs little memory and saves most collections.
-	lazily = 400
-	// ofTheLimit is the share of the cgroup's memory at which the collector
-	// stops being lazy. The rest is for what it does not count.
-	ofTheLimit = .9
-)
+// lazily is GOGC: a gateway's live heap is small, so that collecting when it
+// has grown fivefold costs little memory and saves most collections.
+const lazily = 400
 
 // tune sets up the garbage collector, unless the environment says otherwise
-// (GOGC, GOMEMLIMIT). Each pause is a pause of every request (F23).
+// (GOGC, GOMEMLIMIT). Each pause is a pause of every request (F23). Near the
+// memory that the control group allows, the collector stops being lazy.
 func tune(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(lazily)
 	}
-	limit, err := memlimit.Set(memlimit.WithRatio(ofTheLimit))
+	limit, err := pause.LimitMemory(0)
 	switch {
 	case err != nil:
-		log.Debug("no memory limit is set", "error", err)
-	case limit < math.MaxInt64:
+		log.Warn("no memory limit is set", "error", err)
+	case limit == 0:
+		log.Debug("no memory limit is set: no control group has one")
+	case limit < math.MaxInt64: // as GOMEMLIMIT=off is
 		log.Info("memory is limited", "bytes", limit)
 	}
 }
