@@ -30,7 +30,18 @@ func newPlanCommand() *cobra.Command {
 For every depth and number of attempts: the worst case when nobody divides the
 budget, the timeout of an attempt that keeps it, and how that compares with what
 a step usually takes. Then the deepest chain that is possible, and the same table
-with the gateway's share doubled.`,
+with the gateway's share doubled.
+
+As JSON, unrounded and in milliseconds:
+
+  {"rows": [{"depth", "attempts", "worst_ms", "worst_ratio", "timeout_ms", "median_ratio"}],
+   "deepest": [{"attempts", "depth"}],
+   "sensitivity": [{"depth", "attempts", "share_ms", "timeout_ms"}],
+   "timeouts": [{"p99_ms", "timeout_ms"}],
+   "warnings": ["..."]}
+
+The last two are there only when they have something in them: timeouts with
+--p99, warnings when there are any.`,
 		Example: `  kalan plan --budget 200ms --share 20ms --median 8ms --depth 1-4 --attempts 1,3
   kalan plan --budget 1s --share 20ms --median 8ms --p99 120ms,500ms
   kalan plan --budget 1s --share 20ms --median 8ms --layers 3,3,3 --format json`,

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,43 @@ func TestPlanJSONIsNotRounded(t *testing.T) {
 	for _, key := range []string{`"timeouts"`, `"layers"`, "NaN", "Inf"} {
 		if strings.Contains(text, key) {
 			t.Errorf("%s in the JSON of a plain question", key)
+		}
+	}
+}
+
+// Who reads the document finds the keys that the help text names, and further
+// ones only where they say something.
+func TestPlanJSONKeys(t *testing.T) {
+	const always = "deepest rows sensitivity"
+	quiet := []string{"--budget", "200ms", "--share", "20ms", "--median", "8ms", "--depth", "1-2", "--attempts", "1"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{quiet, always},
+		{append(quiet, "--p99", "50ms"), always + " timeouts"},
+		{append(quiet, "--layers", "3,3"), always + " warnings"},
+		{lesson, always + " warnings"},
+	} {
+		var got map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(mustRun(t, newPlanCommand(), append(c.args, "--format", "json")...)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if keys := strings.Join(slices.Sorted(maps.Keys(got)), " "); keys != c.want {
+			t.Errorf("%v: %s, want %s", c.args, keys, c.want)
+		}
+		for key, want := range map[string]string{
+			"rows":        "attempts depth median_ratio timeout_ms worst_ms worst_ratio",
+			"deepest":     "attempts depth",
+			"sensitivity": "attempts depth share_ms timeout_ms",
+		} {
+			var rows []map[string]float64
+			if err := json.Unmarshal(got[key], &rows); err != nil || len(rows) == 0 {
+				t.Fatalf("%s: %d rows, %v", key, len(rows), err)
+			}
+			if keys := strings.Join(slices.Sorted(maps.Keys(rows[0])), " "); keys != want {
+				t.Errorf("%s has %s, want %s", key, keys, want)
+			}
 		}
 	}
 }
