@@ -9,15 +9,16 @@ import (
 // A Limit hands out slots. Make one with New. It does no locking; all verbs are
 // told the time.
 type Limit struct {
-	config   Config
-	slots    int
+	last     policy.Instant
 	inFlight int
+	slots    int
+	config   Config
+	adaptive bool // config.Kind is Adaptive
+	blind    bool
+	counts   Counts
 	seen     measure
 	own      own
 	classic  classic
-	blind    bool
-	counts   Counts
-	last     policy.Instant
 }
 
 // A Token is one slot that was taken. The zero Token holds nothing, and a
@@ -69,6 +70,7 @@ func New(config Config) *Limit {
 
 // begin forgets what was found.
 func (l *Limit) begin() {
+	l.adaptive = l.config.Kind == Adaptive
 	l.own, l.classic = newOwn(l.config.Observe), newClassic(l.config.Kind)
 	l.own.last = l.last
 	l.apply()
@@ -99,17 +101,17 @@ func (l *Limit) InFlight() int { return l.inFlight }
 // Take takes a slot, whether or not one is free: the caller has asked Free, or
 // takes the one slot above the limit that is reserved for a breaker's probe.
 func (l *Limit) Take(now policy.Instant) Token {
-	now = l.see(now)
-	if l.inFlight >= l.slots {
-		l.counts.Over++
-	}
+	t := Token{at: l.see(now), epoch: l.own.epoch, holds: slot}
 	l.inFlight++
 	l.counts.Taken++
-	holds := slot
-	if l.own.take(l.inFlight) {
-		holds = inACohort
+	if l.inFlight > l.slots {
+		l.counts.Over++
 	}
-	return Token{at: now, n: int32(l.inFlight), epoch: l.own.epoch, holds: holds}
+	if l.own.phase == low && l.own.take(l.inFlight) {
+		t.holds = inACohort
+	}
+	t.n = int32(l.inFlight)
+	return t
 }
 
 // Undo gives back the slot of a call that never started: it tells nothing.
@@ -133,15 +135,22 @@ func (l *Limit) Give(now policy.Instant, t *Token, s Sample) {
 	l.count(&s)
 	l.seen.last = now
 	if s.answered() || s.Late && !s.Refused {
-		l.seen.add(took, int(told.n), l.slots)
+		l.seen.add(took, told.n, l.slots)
 	}
+	if l.blind || l.config.Kind.adapts() {
+		l.learn(told, inFlight, took, &s)
+	}
+}
+
+// learn lets a call that ended change the number.
+func (l *Limit) learn(told Token, inFlight int, took time.Duration, s *Sample) {
 	switch {
-	case l.config.Kind == Adaptive:
-		l.own.give(told, inFlight, took, &s)
+	case l.adaptive:
+		l.own.give(told, inFlight, took, s)
 	case l.config.Kind.adapts():
-		l.classic.give(told, inFlight, took, &s)
+		l.classic.give(told, inFlight, took, s)
 	}
-	l.lookUp(told, took, &s)
+	l.lookUp(told, took, s)
 	l.apply()
 }
 
@@ -183,20 +192,21 @@ func (l *Limit) Refused(now policy.Instant, why policy.Reason) {
 // again when nothing was in flight for a second: then one call is to be let
 // through to see.
 func (l *Limit) Predict(now policy.Instant, n int) time.Duration {
-	if l.seen.answers == 0 || l.inFlight == 0 && l.seen.stale(max(now, l.last)) {
+	m := &l.seen
+	if m.answers == 0 || l.inFlight == 0 && m.stale(max(now, l.last)) {
 		return 0
 	}
-	if l.config.Kind == Adaptive {
-		return l.own.predict(n, &l.seen)
+	if l.adaptive {
+		return l.own.predict(n, m)
 	}
-	return l.seen.expected(n)
+	return m.expected(n)
 }
 
 // apply makes the number that was found the limit.
 func (l *Limit) apply() {
 	l.slots = l.config.Max
 	switch {
-	case l.config.Kind == Adaptive:
+	case l.adaptive:
 		l.slots = min(l.own.limit(), l.config.Max)
 	case l.config.Kind.adapts():
 		l.slots = min(l.classic.limit(), l.config.Max)
@@ -215,9 +225,11 @@ func (l *Limit) release(t *Token) bool {
 
 // see returns now, or the last instant seen if now lies before it.
 func (l *Limit) see(now policy.Instant) policy.Instant {
-	l.last = max(l.last, now)
-	if l.config.Kind == Adaptive {
-		l.own.pass(l.last, l.inFlight)
+	if now > l.last {
+		l.last = now
+		if l.adaptive {
+			l.own.pass(now, l.inFlight)
+		}
 	}
 	return l.last
 }

@@ -184,7 +184,7 @@ func TestQuantiles(t *testing.T) {
 			if i%2 == 0 {
 				h = &b
 			}
-			h.add(time.Duration(d))
+			h.add(cellOf(time.Duration(d)))
 		}
 		slices.Sort(took)
 		for _, q := range []float64{0, .5, .99} {

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"math"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -13,6 +14,12 @@ const (
 	recent = 500
 	// sure is the number of answers from which on a p99 means something.
 	sure = 100
+	// most is how many slots count for the smoothing.
+	most = 64
+	// trace is a deviation, in nanoseconds, that is lost in any mean. Without it
+	// that of equal times shrinks to numbers that processors reckon with slowly:
+	// 15 ns a call.
+	trace = 1e-30
 )
 
 // A measure is what was seen lately of how long calls take.
@@ -20,34 +27,45 @@ type measure struct {
 	mean, deviation float64 // smoothed, in nanoseconds
 	n               float64 // in flight when the calls began, smoothed
 	quiet           float64 // mean of those that are calm
-	slots           int     // that gain is made for
 	gain            float64 // of the smoothing
+	slots           int     // that gain is made for
 	answers         uint64
 	last            policy.Instant // when a call ended, however
 
+	peak, crest int32     // most in flight during now, and before
 	now, before histogram // of the last answers, in two halves
 	calm        histogram // of those that began with half as many in flight as usual
-	peak, crest int       // most in flight during now, and before
 }
 
 // add tells of a call that was answered, the n-th in flight when it began.
-func (m *measure) add(took time.Duration, n, slots int) {
-	m.smooth(float64(took), float64(n), slots)
-	m.now.add(took)
+func (m *measure) add(took time.Duration, n int32, slots int) {
+	x, cell := float64(took), cellOf(took)
+	m.smooth(x, float64(n), slots)
+	m.now.add(cell)
 	m.peak = max(m.peak, n)
 	if m.now.count >= recent {
-		m.before, m.crest = m.now, m.peak
-		m.now, m.peak = histogram{}, 0
+		m.turn()
 	}
 	if 2*float64(n) <= m.n || n == 1 {
-		if m.quiet == 0 {
-			m.quiet = float64(took)
-		}
-		m.quiet += (float64(took) - m.quiet) / 16
-		m.calm.add(took)
-		if m.calm.count >= 2*recent {
-			m.calm.halve()
-		}
+		m.relax(x, cell)
+	}
+}
+
+// turn begins a new half.
+func (m *measure) turn() {
+	m.before, m.crest = m.now, m.peak
+	m.now, m.peak = histogram{}, 0
+}
+
+// relax takes in a call that began in calm times.
+func (m *measure) relax(x float64, cell int) {
+	if m.quiet == 0 {
+		m.quiet = x
+	}
+	m.quiet += (x - m.quiet) / 16
+	m.calm.add(cell)
+	if m.calm.count >= 2*recent {
+		m.calm.halve()
 	}
 }
 
@@ -57,12 +75,12 @@ func (m *measure) smooth(x, n float64, slots int) {
 		return
 	}
 	if slots != m.slots { // a division costs as much as all the rest
-		m.slots, m.gain = slots, 1/float64(min(max(slots, 8), 64)) // about one round
+		m.slots, m.gain = slots, 1/float64(min(max(slots, 8), most)) // about one round
 	}
 	off := x - m.mean
 	m.mean += off * m.gain
 	m.n += (n - m.n) * m.gain
-	m.deviation += (max(off, -off) - m.deviation) * m.gain
+	m.deviation += (math.Abs(off) + trace - m.deviation) * m.gain
 }
 
 // renew forgets the smoothed values, which were wrong.
@@ -87,6 +105,6 @@ func (m *measure) quantile(q float64) time.Duration { return quantile(q, &m.now,
 // protects the dependency.
 func (m *measure) tooHigh(slots int) bool {
 	return m.calm.count >= sure && m.now.count+m.before.count >= sure &&
-		max(m.peak, m.crest) < slots &&
+		int(max(m.peak, m.crest)) < slots &&
 		m.quantile(.99) >= span.Mul(quantile(.99, &m.calm, &histogram{}), 2)
 }
