@@ -10,14 +10,11 @@ import (
 // seen returns now, or the last instant seen where that is later, and makes
 // the moves that have become due by it.
 func (b *Breaker) seen(now policy.Instant) policy.Instant {
-	if now < b.last {
-		now = b.last
+	b.last = max(b.last, now)
+	if b.last >= b.due {
+		b.move(b.last)
 	}
-	b.last = now
-	if now >= b.due {
-		b.move(now)
-	}
-	return now
+	return b.last
 }
 
 // move makes every timed move up to now, each at the instant at which it was

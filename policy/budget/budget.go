@@ -144,9 +144,12 @@ func (b *Budget) Undo(now policy.Instant, m *Mark) {
 func (b *Budget) End(now policy.Instant, m *Mark) {
 	was := *m
 	*m = Mark{}
-	if b == nil || was.kind != extra { // a first attempt holds nothing
-		return
+	if b != nil && was.kind == extra { // a first attempt holds nothing
+		b.end(now, was)
 	}
+}
+
+func (b *Budget) end(now policy.Instant, was Mark) {
 	b.advance(now)
 	if was.seq <= b.seq {
 		b.add(was.seq, 0, -1)
