@@ -60,6 +60,10 @@ func (g *Guard) limited(ctx context.Context, c *call, s stack.Step) *attemptCont
 	if s.Until >= c.Ask.Deadline && c.Attempts() == 1 {
 		return nil
 	}
+	return g.limit(ctx, c, s)
+}
+
+func (g *Guard) limit(ctx context.Context, c *call, s stack.Step) *attemptContext {
 	a := &attemptContext{Context: ctx, number: c.Attempts()}
 	if s.Until != policy.Never {
 		a.until = g.at(s.Until)
@@ -80,10 +84,17 @@ func (g *Guard) report(ctx context.Context, err error) policy.Report {
 
 // answer turns a finished call into the error its caller gets.
 func (g *Guard) answer(ctx context.Context, c *call, last error) error {
+	if c.Why() == policy.None {
+		return last
+	}
+	return g.refusal(ctx, c, last)
+}
+
+// refusal is the answer when something ended the call, which may be the last
+// attempt's error after all.
+func (g *Guard) refusal(ctx context.Context, c *call, last error) error {
 	why := c.Why()
 	switch why {
-	case policy.None:
-		return last
 	case policy.Spent, policy.Budget:
 		if !c.TimedOut() {
 			return last // the real error is the answer

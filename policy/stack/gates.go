@@ -247,14 +247,16 @@ func (s *Stack) start(c *Call, id int32) Step {
 		sl.left = c.Ask.Deadline.Sub(s.now)
 	}
 	sl.mark = s.plan.Launched(&c.plan)
-	sl.until, sl.callers = s.now.Add(s.cfg.Exchange), false
-	if s.cfg.Exchange <= 0 {
-		sl.until = policy.Never
+	sl.until, sl.bound, sl.callers = policy.Never, policy.Never, false
+	if s.cfg.Exchange > 0 {
+		sl.until, sl.bound = s.now.Add(s.cfg.Exchange), s.bound()
 	}
 	if c.Ask.Deadline <= sl.until {
 		sl.until, sl.callers = c.Ask.Deadline, true
 	}
-	sl.bound = s.bound(sl)
+	if s.cfg.Cancels {
+		sl.bound = sl.until
+	}
 	s.watchOver(id)
 	t := s.ticket(id)
 	c.putOn(t)
@@ -273,13 +275,7 @@ func (s *Stack) start(c *Call, id int32) Step {
 // bound is how long a left attempt may hold its slot: until the exchange limit
 // and one expected service time have passed, the dependency is presumed dead
 // after that. One that stops when its caller leaves leaves no ghost.
-func (s *Stack) bound(sl *slot) policy.Instant {
-	switch {
-	case s.cfg.Cancels:
-		return sl.until
-	case s.cfg.Exchange <= 0:
-		return policy.Never
-	}
+func (s *Stack) bound() policy.Instant {
 	return s.now.Add(span.Add(s.cfg.Exchange, s.latency.Mean()))
 }
 

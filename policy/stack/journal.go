@@ -41,7 +41,13 @@ func (j *journal) moved(now policy.Instant, k policy.Kind, to int64) {
 
 // sized takes in how many slots there are.
 func (j *journal) sized(now policy.Instant, slots int) {
-	if slots != j.slots && now.Sub(j.resized) >= resizedAtMost {
+	if slots != j.slots {
+		j.resize(now, slots)
+	}
+}
+
+func (j *journal) resize(now policy.Instant, slots int) {
+	if now.Sub(j.resized) >= resizedAtMost {
 		j.slots, j.resized = slots, now
 		j.moved(now, policy.Resized, int64(slots))
 	}

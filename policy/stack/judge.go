@@ -192,21 +192,21 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 		s.reserve = false
 	}
 	s.limit.Give(s.now, &sl.token, limit.Sample{
-		Outcome: o, Late: s.tooLate(sl, o), Refused: sl.refused, Remaining: sl.left,
+		Outcome: o, Late: s.ended(sl) && s.tooLate(o), Refused: sl.refused, Remaining: sl.left,
 	})
 	s.journal.sized(s.now, s.limit.Max())
 	s.budget.End(s.now, &sl.mark)
 	s.drop(t.slot)
 }
 
-// tooLate reports whether the limit is to hear of an attempt that it was too
-// late. One that was never answered, while the breaker has begun to suspect
-// that nothing is, is the breaker's evidence alone: a limit that shrinks at every
-// hang would leave too few attempts to prove it by.
-func (s *Stack) tooLate(sl *slot, o policy.Outcome) bool {
+// ended reports whether an attempt's time was up before it came back.
+func (s *Stack) ended(sl *slot) bool { return sl.late || s.now >= sl.until }
+
+// tooLate reports whether the limit is to hear of an attempt whose time was up
+// that it was too late. One that was never answered, while the breaker has begun
+// to suspect that nothing is, is the breaker's evidence alone: a limit that
+// shrinks at every hang would leave too few attempts to prove it by.
+func (s *Stack) tooLate(o policy.Outcome) bool {
 	answered := o == policy.Success || o == policy.Ignored
-	if !answered && s.breaker.Snapshot(s.now).Score > 0 {
-		return false
-	}
-	return sl.late || s.now >= sl.until
+	return answered || s.breaker.Snapshot(s.now).Score == 0
 }

@@ -159,10 +159,14 @@ func (s *Stack) unwake(id int32) {
 // breaker moves when it is due. Backwards time is nothing elapsed.
 func (s *Stack) advance(now policy.Instant) {
 	s.now = max(s.now, now)
-	if s.now >= s.slowest {
-		s.countSlow()
+	if s.now >= s.slowest || s.seen != breaker.Closed { // a closed breaker moves by verdicts alone
+		s.catchUp()
 	}
-	if s.seen != breaker.Closed { // a closed breaker moves by verdicts alone
+}
+
+func (s *Stack) catchUp() {
+	s.countSlow()
+	if s.seen != breaker.Closed {
 		s.lookAtBreaker(s.now)
 	}
 }
