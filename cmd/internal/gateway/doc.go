@@ -31,7 +31,8 @@
 // Idempotent methods, any method with an Idempotency-Key where the route
 // allows it, and whatever failed before a byte of it was written. Bodies are
 // kept for that up to 64 KiB. Requests that another layer repeats are not
-// (F20).
+// (F20). What may be repeated may also be hedged, where the file says when: a
+// second attempt, at the next address, beside one that has not answered.
 //
 // # Limits
 //
