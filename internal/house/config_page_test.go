@@ -16,8 +16,7 @@ const pageHead = `# The configuration file
 
 ` + "`kalan serve --config FILE`" + ` reads this file. A key that is missing means its default, and so does a missing block; an unknown or repeated key is an
 error, as is a duration without a unit. Durations are written ` + "`250ms`, `1m30s`" + `; a range is written ` + "`2s-5s`" + `. Where a description
-says that a negative value means none, the file says ` + "`0`" + `. A key whose feature is
-not built yet is refused by name, never ignored. The smallest useful file names one upstream and one route.
+says that a negative value means none, the file says ` + "`0`" + `. The smallest useful file names one upstream and one route.
 
 This page is made from the comments in the source: change them there and run
 ` + "`go test ./internal/house -run ConfigurationPage -update`" + `.

@@ -1,8 +1,8 @@
 // Package config reads kalan.yaml: for every command that takes --config.
 //
-// It puts together what three others know: strict how a file is read, kalan
-// what the values mean and which of them go together, and this package what the
-// present version can do. One Load reports everything that all three find.
+// It puts together what two others know: strict how a file is read, and settings
+// what the values mean and which of them go together. One Load reports
+// everything that both find.
 package config
 
 import (
@@ -38,8 +38,7 @@ func Read(name string, text []byte) (file settings.File, warnings strict.Problem
 	var written settings.File
 	doc, problems := strict.Decode(name, text, &written)
 	full := written.WithDefaults()
-	found := append(later(doc), replaced(doc, full)...)
-	found = append(found, worthSaying(doc, written.Validate())...)
+	found := append(replaced(doc, full), worthSaying(doc, written.Validate())...)
 	problems = append(problems, doc.Place(found)...)
 	problems.Sort()
 	errs, warnings := problems.Split()
@@ -74,15 +73,4 @@ func replaced(doc *strict.Doc, full settings.File) policy.Problems {
 		}
 	})
 	return found
-}
-
-// worthSaying leaves out the warnings about defaults: nobody wrote those.
-func worthSaying(doc *strict.Doc, found policy.Problems) policy.Problems {
-	var said policy.Problems
-	for _, p := range found {
-		if !p.Warning || doc.Written(p.Path) {
-			said = append(said, p)
-		}
-	}
-	return said
 }
