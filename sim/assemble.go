@@ -46,6 +46,7 @@ func (c *compiler) assemble(ts []*world.Tally) ArmResult {
 		return float64(wasted) / max(float64(worked), 1)
 	})
 	c.addLoads(&r, ts, counted)
+	c.addFairness(&r, ts, counted)
 	c.addServices(&r, ts, counted)
 	c.addEdges(&r, ts)
 	c.addCaches(&r, ts)
@@ -60,7 +61,8 @@ func (c *compiler) assemble(ts []*world.Tally) ArmResult {
 
 func (c *compiler) addLoads(r *ArmResult, ts []*world.Tally, counted float64) {
 	for i := range c.s.Loads {
-		l := LoadResult{Name: c.s.Loads[i].Name, ClosedLoop: c.s.Loads[i].Clients > 0}
+		of := &c.s.Loads[i]
+		l := LoadResult{Name: of.Name, ClosedLoop: of.Clients > 0, Priority: of.Priority, Weight: max(of.Weight, 1), Tenants: max(of.Tenants, 1)}
 		one := func(figure func(*world.LoadTally) float64) record.Interval {
 			return overRuns(ts, func(t *world.Tally) float64 { return figure(&t.Loads[i]) })
 		}

@@ -105,6 +105,10 @@ func (r *ArmResult) figure(c Claim) float64 {
 		return r.shareOf(load, func(l *LoadResult) float64 { return l.Refused.Mean })
 	case "failed":
 		return r.shareOf(load, func(l *LoadResult) float64 { return l.Failed.Mean })
+	case "late":
+		return r.shareOf(load, func(l *LoadResult) float64 { return l.Late.Mean })
+	case "fairness":
+		return r.Fairness.Mean
 	case "wasted":
 		if s := r.service(c.of); s != nil {
 			return s.Wasted.Mean / max(s.Work.Mean, 1e-9)

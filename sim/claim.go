@@ -23,7 +23,9 @@ import (
 //	amplification of gateway>bridge-a <= 1.1
 //	recovery < 5s                            mean; and every replication recovers
 //	p99 < 200ms                              also p50, p95, p99.9 and "of" a load
-//	refused of bulk <= 0.2                   shares of the offered; also failed
+//	refused of bulk <= 0.2                   shares of the offered; also failed, and late
+//	                                         for those of the failed that ran out of time
+//	fairness >= 0.9                          Jain's index over the loads
 //	wasted <= 0.05                           share of all work that was for nobody, or "of" a service's
 //	visits of store <= 1.4                   requests that reach a service, for each of the loads
 //	work of c <= 0                           seconds of work a second
@@ -43,7 +45,7 @@ type Claim struct {
 	to      time.Duration
 }
 
-var metrics = []string{"goodput", "attempts", "amplification", "recovery", "p50", "p95", "p99", "p99.9", "refused", "failed", "wasted", "visits", "work", "queue"}
+var metrics = []string{"goodput", "attempts", "amplification", "recovery", "p50", "p95", "p99", "p99.9", "refused", "failed", "late", "fairness", "wasted", "visits", "work", "queue"}
 
 // shortVerdicts are the words of claims.
 var shortVerdicts = []string{"stable", "recovers", "undecided", "suffers", "slow drain", "metastable", "collapsed"}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -59,10 +58,21 @@ type ArmResult struct {
 	// that is more than one in twenty.
 	Amplifies string
 	Loads     []LoadResult
-	Services  []ServiceResult
-	Edges     []EdgeResult
-	Guards    []GuardResult
-	Caches    []CacheResult
+	// Levels are the requests by priority, where there is more than one, and
+	// Tenants those of the ten tenants that ask most, where a load has several.
+	Levels, Tenants []PartResult
+	// Fair is how many requests a second of each load would have been answered,
+	// had all that was answered been given to the most important level first and
+	// within one to each tenant by its weight, none more than it asked for.
+	Fair []record.Interval
+	// Fairness is Jain's index over the loads, of what each got as a share of
+	// what would have been fair: 1 when all got the same share of it, 1/n when
+	// one of n got everything.
+	Fairness record.Interval
+	Services []ServiceResult
+	Edges    []EdgeResult
+	Guards   []GuardResult
+	Caches   []CacheResult
 	// Bin is how long the stretches of Series are.
 	Bin    time.Duration
 	Series []Moment
@@ -77,6 +87,7 @@ type LoadResult struct {
 	Name                           string
 	Offered, Goodput, Attempts     record.Interval // a second
 	Failed, Refused, Business      record.Interval // shares of the offered
+	Late                           record.Interval // share of the offered: of those that failed, the ones that ran out of time
 	Mean, P50, P95, P99            record.Interval // milliseconds, of the answered
 	Latency                        record.Histogram
 	Why                            [policy.Reasons]uint64 // of the failed and refused
@@ -84,6 +95,12 @@ type LoadResult struct {
 	Series                         []Moment
 	// ClosedLoop says that the callers waited for each other's answers.
 	ClosedLoop bool
+	// Priority and Weight are the load's, Tenants how many it is of.
+	Priority, Weight uint8
+	Tenants          int
+	// Starved is the share of those tenants who asked that got nothing. Of more
+	// than a thousand tenants the first thousand stand for all.
+	Starved record.Interval
 }
 
 // A ServiceResult is what a service did.
@@ -187,48 +204,3 @@ func (r *Result) Failed() []string {
 	}
 	return failed
 }
-
-// MarshalJSON writes the result in the form that other programs read.
-func (r Result) MarshalJSON() ([]byte, error) {
-	type mean struct {
-		Mean float64 `json:"mean"`
-		CI95 float64 `json:"ci95"`
-	}
-	type latency struct {
-		P50 float64 `json:"p50"`
-		P95 float64 `json:"p95"`
-		P99 float64 `json:"p99"`
-	}
-	type arm struct {
-		Name     string   `json:"name"`
-		Offered  float64  `json:"offered_rps"`
-		Goodput  mean     `json:"goodput_rps"`
-		Attempts float64  `json:"attempts_rps"`
-		Latency  latency  `json:"latency_ms"`
-		Verdict  Verdict  `json:"verdict"`
-		Recovery *float64 `json:"recovery_s"`
-	}
-	arms := make([]arm, len(r.Arms))
-	for i := range r.Arms {
-		a := &r.Arms[i]
-		arms[i] = arm{
-			Name: a.Name, Offered: a.Offered.Mean, Goodput: mean{a.Goodput.Mean, a.Goodput.Half}, Attempts: a.Attempts.Mean,
-			Latency: latency{milliseconds(a.Latency.Quantile(.5)), milliseconds(a.Latency.Quantile(.95)), milliseconds(a.Latency.Quantile(.99))},
-			Verdict: a.Verdict,
-		}
-		if a.Verdict == Recovers {
-			arms[i].Recovery = &a.Recovery.Mean
-		}
-	}
-	return json.Marshal(struct {
-		Kind     string  `json:"kind"`
-		Scenario string  `json:"scenario"`
-		Seed     uint64  `json:"seed"`
-		Arms     []arm   `json:"arms"`
-		Events   uint64  `json:"events"`
-		CPU      float64 `json:"cpu_s"`
-		Hash     string  `json:"hash"`
-	}{Kind, r.Name, r.Seed, arms, r.Events, r.CPU.Seconds(), hex(r.Hash)})
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

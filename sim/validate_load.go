@@ -145,7 +145,7 @@ func (c Claim) validate(s *Scenario, sound bool) policy.Problems {
 	case c.metric == "":
 	case c.metric == "work" || c.metric == "queue" || c.metric == "visits" || c.metric == "wasted" && c.of != "":
 		s.exists(&f, "", Target{Service: c.of})
-	case c.metric == "recovery" || c.metric == "wasted":
+	case c.metric == "recovery" || c.metric == "wasted" || c.metric == "fairness":
 		if c.of != "" {
 			f.Refuse("", "%s is known of the whole system; leave \"of %s\" out", c.metric, c.of)
 		}

@@ -38,6 +38,13 @@ func TestScenarios(t *testing.T) {
 // The form that other programs read, key by key; and the same whatever is played
 // at once, but for the time that it took.
 func TestSimulateEventsJSON(t *testing.T) {
+	type part struct {
+		Name                  string
+		Offered               float64                      `json:"offered_rps"`
+		Goodput               struct{ Mean, CI95 float64 } `json:"goodput_rps"`
+		Refused, Late, Failed float64
+		Fair                  float64 `json:"fair_rps"`
+	}
 	type result struct {
 		Kind, Scenario string
 		Seed           uint64
@@ -49,6 +56,9 @@ func TestSimulateEventsJSON(t *testing.T) {
 			Latency  struct{ P50, P95, P99 float64 } `json:"latency_ms"`
 			Verdict  string
 			Recovery *float64 `json:"recovery_s"`
+			Verdicts map[string]int
+			Fairness struct{ Mean, CI95 float64 }
+			Loads    []part
 		}
 		Events uint64
 		CPU    float64 `json:"cpu_s"`
@@ -78,6 +88,10 @@ func TestSimulateEventsJSON(t *testing.T) {
 	if bare.Name != "without" || bare.Offered != defended.Offered || bare.Goodput.Mean > .85*defended.Goodput.Mean || bare.Goodput.CI95 <= 0 ||
 		defended.Verdict != "recovers" || defended.Recovery == nil || *defended.Recovery > 10 || defended.Latency.P99 < 100 {
 		t.Errorf("%+v", r.Arms)
+	}
+	if a := defended.Loads[0]; len(defended.Loads) != 4 || a.Name != "a" || a.Refused < .2 || a.Fair < a.Goodput.Mean || defended.Verdicts["recovers"] != 5 ||
+		defended.Fairness.Mean < .9 || defended.Fairness.Mean > .999 {
+		t.Errorf("%+v", defended)
 	}
 }
 

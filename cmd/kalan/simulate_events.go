@@ -76,6 +76,9 @@ func summary(r *sim.Result) string {
 	fmt.Fprintf(out, "%s: %s of %v each, seed %d\n\n", r.Name, count(r.Replications, "replication"), r.Duration, r.Seed)
 	writeArms(out, r)
 	writeLoads(out, r)
+	writeParts(out, r, "by priority", func(a *sim.ArmResult) []sim.PartResult { return a.Levels })
+	writeParts(out, r, "who asks most", func(a *sim.ArmResult) []sim.PartResult { return a.Tenants[:min(len(a.Tenants), 3)] })
+	writeFairness(out, r)
 	writeServices(out, r)
 	writeSearches(out, r)
 	writeChecks(out, r)
@@ -123,31 +126,6 @@ func verdict(a *sim.ArmResult) string {
 		text += "; amplifies: " + a.Amplifies
 	}
 	return text
-}
-
-// writeLoads compares the kinds of callers, where there are several.
-func writeLoads(out io.Writer, r *sim.Result) {
-	if len(r.Arms[0].Loads) < 2 {
-		return
-	}
-	fmt.Fprintln(out)
-	var names []string
-	for i := range r.Arms {
-		for j := range r.Arms[i].Loads {
-			names = append(names, r.Arms[i].Name+": "+r.Arms[i].Loads[j].Name)
-		}
-	}
-	table, pad := columns(out, "callers", names)
-	fmt.Fprintf(table, "%s\toffered/s\tgoodput/s\t±\tattempts/s\tp50\tp99\trefused\tfailed\t\n", pad("callers"))
-	for i := range r.Arms {
-		for j := range r.Arms[i].Loads {
-			l := &r.Arms[i].Loads[j]
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", pad(names[0]), rate(l.Offered.Mean), rate(l.Goodput.Mean), rate(l.Goodput.Half),
-				rate(l.Attempts.Mean), short(l.Latency.Quantile(.5)), short(l.Latency.Quantile(.99)), percent(l.Refused.Mean), percent(l.Failed.Mean))
-			names = names[1:]
-		}
-	}
-	table.Flush()
 }
 
 func writeServices(out io.Writer, r *sim.Result) {

@@ -116,9 +116,10 @@ func (w *World) arrive(i, which int32, by uint32) {
 	if patience > 0 {
 		r.deadline = w.now.Add(patience)
 	}
-	r.flow = uint32(w.some(&r, m.Tenants, forTenant, l))
-	r.key = int32(w.some(&r, m.Keys, forKey, nil))
-	w.tally.offered(i, w.now)
+	tenant := some(r.id, m.Tenants, forTenant)
+	r.flow = l.flowOf(tenant)
+	r.key = int32(some(r.id, m.Keys, forKey))
+	w.tally.offered(i, tenant, w.now)
 	if w.m.Edges[m.Edge].Guard == none {
 		w.askOver(m.Edge, &r, from)
 		return
@@ -128,23 +129,31 @@ func (w *World) arrive(i, which int32, by uint32) {
 	}
 }
 
-// some draws one of n for a request: a key, or the hash of a tenant.
-func (w *World) some(r *request, n int, purpose uint64, l *load) uint64 {
-	which := 0
-	if n > 1 {
-		s := r.id.Sub(purpose)
-		which = s.IntN(n)
+// some draws one of n for a request: a key, or a tenant.
+func some(id random.Stream, n int, purpose uint64) int {
+	if n <= 1 {
+		return 0
 	}
-	if l == nil {
-		return uint64(which)
-	}
-	hash := l.stream.Sub(^uint64(which))
-	return hash.Uint64()
+	s := id.Sub(purpose)
+	return s.IntN(n)
+}
+
+// flowOf returns the hash of a tenant.
+func (l *load) flowOf(tenant int) uint32 {
+	hash := l.stream.Sub(^uint64(tenant))
+	return uint32(hash.Uint64())
+}
+
+// tenantOf returns whose request it is: drawn once more, for requests are many
+// and have no room for it.
+func (w *World) tenantOf(r *request) int {
+	id := w.loads[r.load].stream.Sub(uint64(r.number) + 1)
+	return some(id, w.m.Loads[r.load].Tenants, forTenant)
 }
 
 // served ends a load's request.
 func (w *World) served(r *request, client int32, a answer) {
-	w.tally.served(r, a, w.now)
+	w.tally.served(r, w.tenantOf(r), a, w.now)
 	if client == none {
 		return
 	}

@@ -37,6 +37,17 @@ type LoadTally struct {
 	Attempts uint64
 	Why      [policy.Reasons]uint64
 	Latency  record.Histogram // of the good
+	// Tenants are the first of several: all ask as often, so that some stand
+	// for the others. One is not counted by itself.
+	Tenants []TenantTally
+}
+
+// MostTenants is how many tenants of a load are told apart in a tally.
+const MostTenants = 1000
+
+// A TenantTally counts the requests of one of a load's tenants.
+type TenantTally struct {
+	Offered, Good, Refused, Late, Failed uint32 // those that are late have not failed
 }
 
 // An EdgeTally counts the calls over an edge.
@@ -91,8 +102,11 @@ func newTally(m *Model) *Tally {
 		Loads: make([]LoadTally, len(m.Loads)), Edges: make([]EdgeTally, len(m.Edges)),
 		Services: make([]ServiceTally, len(m.Services)), Caches: make([]CacheTally, len(m.Caches)), bin: m.Bin,
 	}
-	for range m.Loads {
+	for i := range m.Loads {
 		t.Asked = append(t.Asked, make([]Bin, bins))
+		if n := min(m.Loads[i].Tenants, MostTenants); n > 1 {
+			t.Loads[i].Tenants = make([]TenantTally, n)
+		}
 	}
 	for range m.Services {
 		t.Queues = append(t.Queues, make([]Sample, 0, bins))
@@ -110,7 +124,8 @@ func (t *Tally) begin(now policy.Instant) {
 	for i := range t.Loads {
 		l := &t.Loads[i]
 		l.Latency.Reset()
-		*l = LoadTally{Latency: l.Latency}
+		clear(l.Tenants)
+		*l = LoadTally{Latency: l.Latency, Tenants: l.Tenants}
 	}
 	clear(t.Edges)
 	clear(t.Caches)
@@ -126,13 +141,43 @@ func (t *Tally) binOf(load int32, at policy.Instant) *Bin {
 	return &t.Asked[load][min(int(time.Duration(at)/t.bin), len(t.Asked[load])-1)]
 }
 
-func (t *Tally) offered(load int32, now policy.Instant) {
+func (t *Tally) offered(load int32, tenant int, now policy.Instant) {
 	t.Loads[load].Offered++
 	t.binOf(load, now).Offered++
+	if who := t.Loads[load].tenant(tenant); who != nil {
+		who.Offered++
+	}
 }
 
-func (t *Tally) served(r *request, a answer, now policy.Instant) {
+// tenant returns the count of a tenant, nil when it has none.
+func (l *LoadTally) tenant(i int) *TenantTally {
+	if i >= len(l.Tenants) {
+		return nil
+	}
+	return &l.Tenants[i]
+}
+
+// Late reports whether it is time that an attempt ran out of.
+func Late(why policy.Reason) bool { return why == policy.Timeout || why == policy.Expired }
+
+func (t *TenantTally) served(a answer) {
+	switch {
+	case a.result == OK || a.result == Business:
+		t.Good++
+	case a.result == Refused:
+		t.Refused++
+	case Late(a.why):
+		t.Late++
+	default:
+		t.Failed++
+	}
+}
+
+func (t *Tally) served(r *request, tenant int, a answer, now policy.Instant) {
 	l := &t.Loads[r.load]
+	if who := l.tenant(tenant); who != nil {
+		who.served(a)
+	}
 	switch a.result {
 	case OK, Business:
 		l.Good++
