@@ -119,10 +119,10 @@ func (g *Gateway) connect() error {
 
 func (g *Gateway) listen() (err error) {
 	if g.public, err = net.Listen("tcp", g.file.Listen); err != nil {
-		return fmt.Errorf("listen: %w; free the address or write another one", err)
+		return cannotListen("listen", err)
 	}
 	if g.admin, err = net.Listen("tcp", g.file.Admin); err != nil {
-		return fmt.Errorf("admin: %w; free the address or write another one", err)
+		return cannotListen("admin", err)
 	}
 	return nil
 }

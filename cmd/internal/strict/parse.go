@@ -44,7 +44,7 @@ func (s source) at(line, column int) Position {
 // parse returns the one mapping, list or scalar that the text holds.
 func (s source) parse() (*yaml.Node, *Problem) {
 	if len(s.text) > maxSize {
-		return nil, problemAt(s.at(1, 1), "the file has %d bytes; split it, %d is the most that is read", len(s.text), maxSize)
+		return nil, problemAt(s.at(1, 1), "the file has more than %d bytes, which is the most that is read; write less into it", maxSize)
 	}
 	if p := s.checkCharacters(); p != nil {
 		return nil, p
