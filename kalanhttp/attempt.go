@@ -4,11 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/resend"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -21,7 +20,7 @@ type answer struct {
 	cancel context.CancelCauseFunc
 	tie    func() bool // unties the request from the attempt's own end
 
-	asked, connected atomic.Bool // for a connection; got one
+	wire resend.Attempt // sees to it that it is sent once
 }
 
 // mostDrained is how much of an answer is read that nobody waits for, and
@@ -37,7 +36,7 @@ const (
 func (c *call) attempt(ctx context.Context) (*answer, error) {
 	this := kalan.AttemptOf(ctx)
 	a := &answer{until: this.Until}
-	out, err := c.outgoing(a.open(ctx, c.caller), a, this)
+	out, err := c.outgoing(c.open(ctx, a), a, this)
 	if err == nil {
 		a.Response, err = c.base().RoundTrip(out)
 		if a.Response == nil && err == nil {
@@ -63,24 +62,16 @@ func (c *call) attempt(ctx context.Context) (*answer, error) {
 // open makes the context of the attempt's request: it ends with the attempt,
 // until it is untied, because its answer is a stream that outlives it. An
 // attempt that nothing bounds ends with its caller.
-func (a *answer) open(ctx, caller context.Context) context.Context {
+func (c *call) open(ctx context.Context, a *answer) context.Context {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	bound := ctx
 	if _, bounded := ctx.Deadline(); !bounded {
-		bound = caller
+		bound = c.caller
 	}
 	a.tie = context.AfterFunc(bound, func() { cancel(context.Cause(bound)) })
-	return httptrace.WithClientTrace(limited{inner, a.until}, &httptrace.ClientTrace{
-		GetConn: func(string) { a.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { a.connected.Store(true) },
-	})
+	return a.wire.Watch(limited{inner, a.until}, c.request.Method, c.Base == nil, cancel)
 }
-
-// unsent reports whether no byte of the request was written: a connection was
-// asked for and never came. A base transport that tells nothing is believed to
-// have written.
-func (a *answer) unsent() bool { return a.asked.Load() && !a.connected.Load() }
 
 // unwanted reports whether nobody waits for the answer any more.
 func (c *call) unwanted(this kalan.Attempt) bool {

@@ -59,9 +59,24 @@
 //	it is not trusted         *tls.CertificateVerificationError             not sent
 //	it hangs                  context.DeadlineExceeded, from the guard's limit
 //	it resets                 *net.OpError "read", syscall.ECONNRESET
-//	it closes                 io.EOF before the head, io.ErrUnexpectedEOF within the body
+//	it closes                 io.EOF before the head, io.ErrUnexpectedEOF within the body;
+//	                          before the head of a kept connection also the latter
 //	it does not speak HTTP    "malformed HTTP response", an error without a type
 //	the request is malformed  an error without a type, before anybody was asked: ignored
+//
+// # One attempt is one request
+//
+// When a kept connection breaks after the request has gone out and before an
+// answer, http.Transport by itself sends a GET again on the next that it has
+// kept: a server that dies of a request gets it once for every connection, and
+// all that is one attempt. Here the attempt ends with the first, and the guard
+// decides about another (O-14). That holds for the base transport that Transport
+// makes, and for every other Base that calls the hooks of httptrace, as
+// http.Transport and what wraps it do.
+//
+// What is not bounded: a Base that repeats by itself and does not call them.
+// What is left to net/http: another connection for a request of which nothing
+// was written, and HTTP/2 streams that the server says it has not processed.
 //
 // # Limits
 //

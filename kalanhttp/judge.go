@@ -88,12 +88,12 @@ func (c *call) judgeError(a *answer, err error) policy.Report {
 		return r
 	case errors.Is(err, travel.ErrTooLate):
 		r.Outcome = policy.Ignored
-	case errors.As(err, &refused), !a.asked.Load():
+	case errors.As(err, &refused), !a.wire.Asked():
 		// Another guard below, a request that is wrong, or a base that does not
 		// tell what it does: the error itself has to say.
 		r.Outcome = kalan.Classify(err).Outcome
 	}
-	if r.Outcome == policy.Failure && (c.repeatable || a.unsent()) {
+	if r.Outcome == policy.Failure && (c.repeatable || a.wire.Unsent()) {
 		r.Final = c.body != nil && !c.body.Leave(a.sent.ReadCloser)
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -36,6 +37,49 @@ func TestTheBaseDoesNotRepeatByItself(t *testing.T) {
 		attempts := s.guard.Snapshot().Counts.Started - 1
 		if keyed != (err == nil) || uint64(stored.Load()) != attempts || keyed != (attempts == 2) {
 			t.Errorf("keyed %v: %v; %d attempts were counted and %d arrived", keyed, err, attempts, stored.Load())
+		}
+	}
+}
+
+// O-14: a server that dies of a request, on every connection that is kept, gets
+// it as often as attempts are counted, whoever made the connections.
+func TestHitsAreAttempts(t *testing.T) {
+	const kept = 26
+	for name, base := range map[string]http.RoundTripper{
+		"its own":   nil,
+		"another's": &http.Transport{MaxIdleConnsPerHost: kept},
+		"wrapped":   tripper((&http.Transport{MaxIdleConnsPerHost: kept}).RoundTrip),
+	} {
+		var here, hits atomic.Int32
+		all := make(chan struct{})
+		s := serve(t, guard(t, slots(kept)), func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Kill") != "" {
+				hits.Add(1)
+				take(w).Close()
+				return
+			}
+			if here.Add(1) == kept {
+				close(all)
+			}
+			<-all
+		})
+		s.transport.Base = base
+		var done sync.WaitGroup
+		for range kept {
+			done.Go(func() {
+				if _, _, err := s.send(t, t.Context(), "GET", ""); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		done.Wait()
+		_, _, err := s.send(t, t.Context(), "GET", "", "Kill", "1")
+		attempts := s.guard.Snapshot().Counts.Started - kept
+		if err == nil || attempts != 2 || uint64(hits.Load()) > attempts {
+			t.Errorf("%s: %d attempts were counted and %d arrived (%v)", name, attempts, hits.Load(), err)
+		}
+		if n := s.outcomes(t)[policy.Failure]; n != attempts {
+			t.Errorf("%s: %d failures were counted, want %d", name, n, attempts)
 		}
 	}
 }

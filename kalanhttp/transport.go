@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/resend"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -22,7 +23,8 @@ import (
 type Transport struct {
 	// Base sends the requests. nil means an http.Transport of its own that
 	// speaks HTTP/1.1 and HTTP/2, uses the environment's proxies, and has no
-	// limit on connections, since the guard has one.
+	// limit on connections, since the guard has one. Another one must not repeat
+	// by itself; see "One attempt is one request".
 	Base http.RoundTripper
 	// Connect is the longest that a connection of the own Base may take to come
 	// about, name look-up included; 200 ms when zero (F8). It is part of the
@@ -138,7 +140,7 @@ func newBase(connect time.Duration) *http.Transport {
 	dialer := net.Dialer{Timeout: connect, KeepAlive: idleFor}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
+		DialContext:           resend.Dialer(dialer.DialContext),
 		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   mostIdle,
 		IdleConnTimeout:       idleFor,
