@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
 	"time"
@@ -42,12 +41,12 @@ func (x *exchange) attempt(ctx context.Context) (reply, error) {
 	this := kalan.AttemptOf(ctx)
 	x.tries.Add(1)
 	answer.nominated = new(wire.Nominated)
-	out, err := x.outgoing(x.traced(ctx, answer.nominated), this.Number)
+	out, err := x.outgoing(this.Number)
 	if err != nil {
 		return answer, err
 	}
 	answer.sent, answer.asked = out.Body, x.g.now()
-	answer.Response, err = x.target.transport.RoundTrip(out)
+	answer.Response, err = x.target.transport.RoundTrip(out.WithContext(x.traced(ctx, answer.nominated)))
 	answer.answered, answer.until = x.g.now(), this.Until
 	switch {
 	case err != nil:
@@ -69,7 +68,7 @@ func (x *exchange) unwanted(until time.Time) bool {
 }
 
 // outgoing makes the request of the nth attempt.
-func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
+func (x *exchange) outgoing(n int) (*http.Request, error) {
 	header := make(http.Header, len(x.r.Header)+8)
 	x.peer.Request(header, x.r)
 	if err := x.mark(header, n); err != nil {
@@ -86,18 +85,19 @@ func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
 		Host:   x.r.Host,
 	}
 	x.attach(out)
-	return out.WithContext(ctx), nil
+	return out, nil
 }
 
 // traced lets us see what http.Transport does not pass on: informational
 // answers, which headers the answer nominates, and that it would repeat.
 func (x *exchange) traced(ctx context.Context, nominated *wire.Nominated) context.Context {
-	trace := new(httptrace.ClientTrace)
+	t := &tracedContext{Context: ctx}
+	t.watch(nominated)
 	// Not beside a 100 Continue, which net/http writes from another goroutine.
 	if x.r.ProtoAtLeast(1, 1) && len(x.r.Header["Expect"]) == 0 {
-		trace.Got1xxResponse = x.early
+		t.trace.Got1xxResponse = x.early
 	}
-	return watched(ctx, trace, nominated)
+	return t
 }
 
 // mark writes what gateways tell each other: what remains of the time, the

@@ -133,7 +133,7 @@ func (d *delivery) copy(buffer []byte) {
 			d.held.Release(d.end)
 		}
 		if n > 0 {
-			d.write(buffer[:n])
+			d.write(buffer[:n], err == io.EOF)
 		}
 		switch {
 		case err == io.EOF:
@@ -144,10 +144,12 @@ func (d *delivery) copy(buffer []byte) {
 	}
 }
 
-func (d *delivery) write(p []byte) {
+// write passes on a piece of the body. The last piece of an answer of known
+// length goes out at once: the client has it while we are still counting.
+func (d *delivery) write(p []byte, last bool) {
 	n, err := d.w.Write(p)
 	d.record.bytes += int64(n)
-	if err == nil && d.flush {
+	if err == nil && (d.flush || last && d.answer.ContentLength > 0) {
 		err = d.exchange.flush()
 	}
 	switch {

@@ -16,12 +16,13 @@ type upstreamConn struct {
 	use atomic.Pointer[use]
 }
 
-// A use is one attempt's on one connection.
+// A use is one attempt's on one connection. An idle connection keeps its last,
+// and with it nothing else of the attempt.
 type use struct {
-	nominated *wire.Nominated         // which headers the answer nominates
-	fail      context.CancelCauseFunc // ends the attempt
-	wrote     atomic.Bool             // something of the request may have arrived
-	heard     bool                    // something of the answer has; for Read alone, as fail is
+	nominated *wire.Nominated // which headers the answer nominates
+	wrote     atomic.Bool     // something of the request may have arrived
+	heard     bool            // something of the answer has; for Read alone, as cut is
+	cut       error           // how the connection ended before that
 }
 
 // A cutOff is how a connection ended on which an answer was due.
@@ -29,32 +30,57 @@ type cutOff struct{ error }
 
 func (e cutOff) Unwrap() error { return e.error }
 
-// watched lets an attempt hear of the connections that it uses, and ends it
-// when one breaks off after its request has gone out and before anything has
-// come back. http.Transport takes that for a connection that had died idle and
-// sends a GET again, on the next that it has kept: a request that kills who
-// serves it would reach as many as there are, as one attempt (F20, O-14).
-func watched(ctx context.Context, trace *httptrace.ClientTrace, nominated *wire.Nominated) context.Context {
-	ctx, fail := context.WithCancelCause(ctx)
-	trace.GotConn = func(got httptrace.GotConnInfo) {
+// A tracedContext is an attempt's context with the hooks of its request. What
+// asks for a value on the hot path asks for the hooks, so they come first: the
+// chain of the server's contexts behind is long.
+type tracedContext struct {
+	context.Context
+	trace httptrace.ClientTrace
+	hooks context.Context // holds the trace alone
+}
+
+func (t *tracedContext) Value(key any) any {
+	if v := t.hooks.Value(key); v != nil {
+		return v
+	}
+	return t.Context.Value(key)
+}
+
+// watch lets the attempt hear of the connections that it uses.
+func (t *tracedContext) watch(nominated *wire.Nominated) {
+	t.trace.GotConn = func(got httptrace.GotConnInfo) {
 		if c, ours := got.Conn.(*upstreamConn); ours {
-			c.use.Store(&use{nominated: nominated, fail: fail})
+			c.use.Store(&use{nominated: nominated})
 		}
 	}
-	return httptrace.WithClientTrace(ctx, trace)
+	t.hooks = httptrace.WithClientTrace(context.Background(), &t.trace)
 }
 
 func (c *upstreamConn) Read(p []byte) (int, error) {
+	u := c.use.Load()
+	if u != nil && u.cut != nil {
+		return 0, u.cut
+	}
 	n, err := c.Conn.Read(p)
-	switch u := c.use.Load(); {
+	switch u = c.use.Load(); {
 	case u == nil:
 	case n > 0:
-		u.heard, u.fail = true, nil // an idle connection keeps no attempt alive
+		u.heard = true
 		u.nominated.See(p[:n])
 	case err != nil && !u.heard && u.wrote.Load():
-		u.fail(cutOff{err})
+		return u.breakOff(p, err)
 	}
 	return n, err
+}
+
+// breakOff lets a connection that ends after its request has gone out, and
+// before anything has come back, end one byte later: within the answer. Else
+// http.Transport takes it for one that had died idle and sends a GET again, on
+// the next that it has kept: a request that kills who serves it would reach as
+// many as there are, as one attempt (F20, O-14).
+func (u *use) breakOff(p []byte, err error) (int, error) {
+	u.heard, u.cut = true, cutOff{err}
+	return copy(p, "H"), nil
 }
 
 // Write takes note before it writes: the answer may be there before it returns.
