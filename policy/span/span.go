@@ -57,9 +57,22 @@ func Mul(d time.Duration, n int64) time.Duration {
 }
 
 // Scale returns d times f, saturated and truncated towards zero. A product
-// that is not a number (NaN, or no time at all times infinity) is 0.
+// that is not a number (NaN, or no time at all times infinity) is 0. A part of
+// d is never longer than d: beyond 104 days a float64 no longer holds every
+// nanosecond, and rounds some of them up.
 func Scale(d time.Duration, f float64) time.Duration {
-	p := float64(d) * f
+	r := nearest(float64(d) * f)
+	if math.Abs(f) > 1 || magnitude(int64(r)) <= magnitude(int64(d)) {
+		return r
+	}
+	if (r < 0) == (d < 0) {
+		return d
+	}
+	return Sub(0, d)
+}
+
+// nearest returns p, saturated and truncated towards zero.
+func nearest(p float64) time.Duration {
 	switch {
 	case p != p:
 		return 0

@@ -37,6 +37,19 @@ func TestArithmeticIsExactOrAtTheEnd(t *testing.T) {
 	})
 }
 
+// Above 2^53 a float64 has no room for every nanosecond.
+func TestAPartIsNeverLongerThanTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, f := time.Duration(rapid.Int64().Draw(t, "d")), rapid.Float64Range(-1, 1).Draw(t, "f")
+		if got := Scale(d, f); magnitude(int64(got)) > magnitude(int64(d)) {
+			t.Errorf("%d times %v is %d", d, f, got)
+		}
+	})
+	if d := time.Duration(36028797018963973); Scale(d, 1) > d || Scale(-d, 1) < -d || Scale(d, -1) < -d || Scale(-d, -1) > d {
+		t.Errorf("%d times 1 is %d", d, Scale(d, 1))
+	}
+}
+
 func TestTheEndsOfTheRange(t *testing.T) {
 	for _, c := range []struct {
 		name      string
