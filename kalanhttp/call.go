@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/internal/replay"
 	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy/deadline"
@@ -29,10 +30,10 @@ type call struct {
 
 // begin finds out what the attempts need to know.
 func (t *Transport) begin(r *http.Request, guard *kalan.Guard) *call {
-	asked := askedOf(r.Context())
-	c := &call{Transport: t, request: r, caller: r.Context(), guard: guard, ask: asked.Ask, owner: asked.owner}
+	asked := carry.Of[kalan.Ask](r.Context())
+	c := &call{Transport: t, request: r, caller: r.Context(), guard: guard, ask: asked.Ask, owner: asked.Owner}
 	c.repeatable = travel.Idempotent(r.Method) || t.Keyed && travel.Keyed(r.Header)
-	if _, marked := r.Header[travel.RetryOwner]; marked {
+	if _, marked := r.Header[travel.RetryOwner]; marked || c.owner != "" {
 		c.ask.Once = true
 	}
 	if c.owner == "" && c.repeatable && !c.ask.Once && guard.Config().Retry.Attempts > 1 {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/internal/refusal"
 	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy"
@@ -64,7 +66,7 @@ type Handler struct {
 	// Trust reports whether who asks is believed when it says that it owns the
 	// retries (X-Retry-Owner), so that the calls made for it are not repeated
 	// (F20). nil believes nobody: a stranger must not be able to switch off
-	// retries.
+	// retries, and Next does not see its word.
 	Trust func(*http.Request) bool
 	// Tenant returns who asks, and its share against others; 0 is 1. Tenants
 	// wait in turn. nil means that all are one.
@@ -101,13 +103,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		wrong.Write(w)
 		return
 	}
-	asked := h.asked(r)
+	r, asked := h.asked(r)
 	until, held, err := kalan.Hold(ctx, h.Guard, kalan.Way[time.Time]{Ask: asked.Ask}, enter)
 	if err != nil {
 		h.refuse(w, err)
 		return
 	}
-	h.serve(w, r.WithContext(context.WithValue(r.Context(), askKey{}, asked)), until, held)
+	h.serve(w, r.WithContext(carry.With(r.Context(), asked)), until, held)
 }
 
 // enter is the work of a call that only admits: it tells until when it has
@@ -141,20 +143,27 @@ func (h *Handler) timed(r *http.Request) (context.Context, *refusal.Problem) {
 }
 
 // asked returns what the request asks, for itself and for the calls that are
-// made for it.
-func (h *Handler) asked(r *http.Request) asked {
-	a := asked{Ask: kalan.Ask{Level: usual}}
+// made for it, and the request without the mark of whoever is not believed: a
+// handler that forwards it would hand that on.
+func (h *Handler) asked(r *http.Request) (*http.Request, carry.Asked[kalan.Ask]) {
+	a := carry.Asked[kalan.Ask]{Ask: kalan.Ask{Level: usual}}
 	if h.Priority != nil {
-		a.Level = h.Priority(r)
+		a.Ask.Level = h.Priority(r)
 	}
 	if h.Tenant != nil {
 		name, weight := h.Tenant(r)
-		a.Flow, a.Weight = uint32(maphash.String(tenants, name)), weight
+		a.Ask.Flow, a.Ask.Weight = uint32(maphash.String(tenants, name)), weight
 	}
-	if owner := r.Header[travel.RetryOwner]; len(owner) > 0 && h.Trust != nil && h.Trust(r) {
-		a.Once, a.owner = true, owner[0]
+	switch owner := r.Header[travel.RetryOwner]; {
+	case len(owner) == 0:
+	case h.Trust != nil && h.Trust(r):
+		a.Ask.Once, a.Owner = true, owner[0]
+	default:
+		r = r.WithContext(r.Context()) // a copy
+		r.Header = maps.Clone(r.Header)
+		delete(r.Header, travel.RetryOwner)
 	}
-	return a
+	return r, a
 }
 
 // serve lets Next do the work and gives the slot back when it has returned,

@@ -254,11 +254,13 @@ func TestWhatIsAskedTravelsOn(t *testing.T) {
 		d, _ := r.Context().Deadline()
 		backend = time.Until(d)
 	})
+	last.handler.Trust = func(*http.Request) bool { return true } // or it would not show the mark
 	client := &http.Client{Transport: &kalanhttp.Transport{Guard: guard(t)}}
 	defer client.CloseIdleConnections()
 	var ask kalan.Ask
+	var mark string
 	first := admit(t, admission(t, exchange(0)), func(_ http.ResponseWriter, r *http.Request) {
-		ask = kalanhttp.AskOf(r.Context())
+		ask, mark = kalanhttp.AskOf(r.Context()), r.Header.Get("X-Retry-Owner")
 		timer := time.NewTimer(100 * ms) // its own work
 		<-timer.C
 		r, _ = http.NewRequestWithContext(r.Context(), "GET", last.URL, nil)
@@ -274,6 +276,9 @@ func TestWhatIsAskedTravelsOn(t *testing.T) {
 	}
 	if ask.Level != 2 || ask.Weight != 3 || ask.Flow == 0 || ask.Once || seen.Get("X-Retry-Owner") != "kalan" {
 		t.Errorf("asked %+v, sent %v", ask, seen)
+	}
+	if mark != "" {
+		t.Errorf("the handler sees the mark %q of a stranger, and may forward it", mark)
 	}
 	first.handler.Trust = func(*http.Request) bool { return true }
 	first.get(t, "X-Retry-Owner", "edge")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -169,7 +170,9 @@ func (d *DB) checkout(ctx context.Context) (context.Context, *lease, error) {
 			return nil, nil, err
 		}
 	}
-	_, held, err := kalan.Hold(ctx, d.pool, kalan.Way[struct{}]{}, admitted)
+	// What a handler was asked decides who waits for a connection, and how long.
+	way := kalan.Way[struct{}]{Ask: carry.Of[kalan.Ask](ctx).Ask}
+	_, held, err := kalan.Hold(ctx, d.pool, way, admitted)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,7 +24,9 @@
 // database show it. Here as many callers are admitted as there are connections;
 // the others wait in a bounded room, shed when it has been slow for too long,
 // and are refused (policy.Waited, Full, Shed). A connection is a caller's until
-// its rows are closed, its transaction is over or its Conn is closed. A pool
+// its rows are closed, its transaction is over or its Conn is closed. The
+// priority and the tenant of the request that is served, which kalanhttp.Handler
+// and kalangrpc.Server put into its context, count in that room (F29). A pool
 // that others starve, beside this package, is seen too and refused the same way.
 //
 // # Three guards

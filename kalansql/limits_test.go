@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/kalanhttp"
 	"github.com/kalan-go/kalan/kalansql"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
@@ -213,4 +214,27 @@ func TestWhatIsWrongWithAConfiguration(t *testing.T) {
 	db, err := kalansql.Open(connector, kalansql.Config{Query: -1})
 	must(t, err)
 	must(t, db.Close())
+}
+
+// F29: an order takes the place of a price query that waits for a connection.
+func TestPriorityCountsForTheConnection(t *testing.T) {
+	db := open(t, connections(1), checkout(10*time.Second), func(c *kalansql.Config) { c.Room.Waiting = 1 })
+	tx, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	pool, _, _ := db.Guards()
+	later := func(level uint8) <-chan error {
+		done := make(chan error, 1)
+		go func() { done <- db.PingContext(kalanhttp.WithAsk(t.Context(), kalan.Ask{Level: level})) }()
+		return done
+	}
+	price := later(2)
+	until(t, "the price query waits", func() bool { return pool.Snapshot().Waiting == 1 })
+	order := later(0)
+	if err := <-price; !errors.Is(err, policy.Full) && !errors.Is(err, policy.Shed) {
+		t.Errorf("the price query: %v", err)
+	}
+	must(t, tx.Rollback())
+	if err := <-order; err != nil {
+		t.Errorf("the order: %v", err)
+	}
 }

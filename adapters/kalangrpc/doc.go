@@ -64,8 +64,8 @@
 // A client that may retry marks its calls with x-retry-owner. A Server believes
 // that mark if Trust says so of the peer, and takes it away otherwise; a Client
 // used under such a handler's context repeats nothing and hands the mark on, and
-// brings the request's priority and tenant. Under a handler of another protocol
-// Client.Ask says the same, such as kalanhttp.AskOf(ctx).
+// brings the request's priority and tenant. That a kalanhttp.Handler came before,
+// or a kalanhttp.Transport comes after, makes no difference: they carry the same.
 //
 // # Streams
 //

@@ -83,16 +83,21 @@ func call(t *testing.T, s *service, c kalangrpc.Client) grpc_testing.TestService
 	return grpc_testing.NewTestServiceClient(dial(t, target, c.Options()...))
 }
 
+// exchange limits one attempt.
+func exchange(d time.Duration) func(*kalan.Config) { return func(c *kalan.Config) { c.Exchange = d } }
+
 // guard returns a guard that retries at once, up to four attempts.
-func guard(t testing.TB, change func(*kalan.Config)) *kalan.Guard {
+func guard(t testing.TB, changes ...func(*kalan.Config)) *kalan.Guard {
 	t.Helper()
 	c := kalan.Config{Name: "prices"}
 	c.Exchange = 2 * time.Second
 	c.Retry.Attempts, c.Retry.Base = 4, time.Millisecond
 	c.Budget.Ratio = 100 // these tests are not about the budget
 	c.Limit = limit.Fixed(25)
-	if change != nil {
-		change(&c)
+	for _, change := range changes {
+		if change != nil {
+			change(&c)
+		}
 	}
 	g, err := kalan.New(c)
 	if err != nil {

@@ -78,9 +78,10 @@ func (s *Server) enter(ctx context.Context, method string) (context.Context, kal
 	if s.Ask != nil {
 		ask = s.Ask(ctx, method)
 	}
-	ctx = carry.With(ctx, carry.Asked[kalan.Ask]{Ask: ask, Owner: owner})
+	on := carry.Asked[kalan.Ask]{Ask: ask, Owner: owner}
+	on.Ask.Once = ask.Once || owner != ""
 	ask.Once = true
-	return ctx, ask
+	return carry.With(ctx, on), ask
 }
 
 // Unary returns the interceptor of calls with one reply.

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -19,7 +20,9 @@ type Hook struct {
 	// Repeatable says which commands may be done twice. nil means [ReadOnly].
 	Repeatable func(redis.Cmder) bool
 	// Ask says what commands bring: their priority and their tenant. Unsafe and
-	// Hedge are filled in here. nil means critical ones of nobody's.
+	// Hedge are filled in here. nil means what a handler of Kalan's was asked
+	// (kalanhttp, kalangrpc) and has handed on with its context; without one they
+	// are critical and nobody's.
 	Ask func(ctx context.Context, cmds []redis.Cmder) kalan.Ask
 	// Dial is the longest wait for a connection to be made. 0 means 100 ms.
 	Dial time.Duration
@@ -90,15 +93,17 @@ func (h *Hook) admitted(ctx context.Context, cmds []redis.Cmder, ask kalan.Ask, 
 }
 
 func (h *Hook) ask(ctx context.Context, cmds []redis.Cmder) kalan.Ask {
-	var ask kalan.Ask
+	asked := carry.Of[kalan.Ask](ctx)
+	ask := asked.Ask
 	if h.Ask != nil {
 		ask = h.Ask(ctx, cmds)
 	}
+	ask.Once = ask.Once || asked.Owner != "" // who repeats the request, repeats this with it
 	repeatable := h.Repeatable
 	if repeatable == nil {
 		repeatable = ReadOnly
 	}
-	ask.Unsafe = !every(cmds, repeatable)
+	ask.Unsafe, ask.Hedge = !every(cmds, repeatable), false
 	return ask
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/adapters/kalanredis"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 )
@@ -95,6 +96,28 @@ func TestOnlyReadsAreRepeated(t *testing.T) {
 	s.thaw()
 	if n, err := client.Get(ctx, "n").Int(); n != 1 || err != nil {
 		t.Errorf("counted %d, %v; want 1", n, err)
+	}
+}
+
+// What a handler was asked counts for the commands that it sends: whoever owns
+// the retries owns these too (F20).
+func TestWhatAHandlerWasAskedCounts(t *testing.T) {
+	s := start(t, place(t))
+	g := guard(t, nil)
+	client := s.guarded(t, g, nil)
+	s.freeze(t)
+	ctx := carry.With(t.Context(), carry.Asked[kalan.Ask]{Owner: "edge"})
+	if err := client.Get(ctx, "n").Err(); err == nil {
+		t.Error("a frozen server has answered")
+	}
+	if c := g.Snapshot().Counts; c.Started != 1 {
+		t.Errorf("%d attempts, want the one whose caller repeats it", c.Started)
+	}
+	if err := client.Get(t.Context(), "n").Err(); err == nil {
+		t.Error("a frozen server has answered")
+	}
+	if c := g.Snapshot().Counts; c.Started != 3 {
+		t.Errorf("%d attempts, want two more of a caller that repeats nothing", c.Started)
 	}
 }
 

@@ -17,6 +17,12 @@ type Asked[A any] struct {
 
 type key[A any] struct{}
 
+// WithAsk returns a context that carries the ask, for the same owner of the
+// retries as before: whoever changes a priority does not mean to repeat.
+func WithAsk[A any](ctx context.Context, ask A) context.Context {
+	return With(ctx, Asked[A]{Ask: ask, Owner: Of[A](ctx).Owner})
+}
+
 // With returns a context that carries a.
 func With[A any](ctx context.Context, a Asked[A]) context.Context {
 	return context.WithValue(ctx, key[A]{}, a)

@@ -21,4 +21,8 @@ func TestTheInnermostCounts(t *testing.T) {
 	if a := carry.Of[kalan.Ask](ctx); a != outer {
 		t.Errorf("carries %+v, want %+v", a, outer)
 	}
+	changed := carry.Asked[kalan.Ask]{Ask: inner.Ask, Owner: "edge"}
+	if a := carry.Of[kalan.Ask](carry.WithAsk(ctx, inner.Ask)); a != changed {
+		t.Errorf("carries %+v after another ask, want %+v", a, changed)
+	}
 }
