@@ -50,25 +50,37 @@ func answer(err error) error {
 	if _, done := err.(refusal); done || !errors.As(err, &rejected) {
 		return err
 	}
-	return refusal{rejected, status.New(codeFor(rejected), rejected.Error())}
+	return refusal{rejected, withText(statusOf(rejected), rejected.Error())}
+}
+
+// withText returns s with another text. What details an attempt's status has
+// stay.
+func withText(s *status.Status, text string) *status.Status {
+	p := s.Proto()
+	p.Message = text
+	return status.FromProto(p)
 }
 
 // publicly is answer for somebody else: what had happened before names addresses
 // that strangers need not know, and stays with the error.
 func publicly(r *kalan.Rejection) error {
-	told := kalan.Rejection{Guard: r.Guard, Reason: r.Reason, RetryAfter: r.RetryAfter}
-	return refusal{r, status.New(codeFor(r), told.Error())}
+	bare := kalan.Rejection{Guard: r.Guard, Reason: r.Reason, RetryAfter: r.RetryAfter}
+	return refusal{r, status.New(statusOf(r).Code(), bare.Error())}
 }
 
-// codeFor returns the code of a Rejection. A call that ended because a retry
-// did not fit into its time is answered with what the attempt came back with.
-func codeFor(r *kalan.Rejection) codes.Code {
-	if r.Reason == policy.Expired && r.Cause != nil {
+// statusOf returns the status of a Rejection. A call of which an attempt was
+// made and has failed has that attempt's: that another was refused says nothing
+// to a caller who has seen one fail (F19).
+func statusOf(r *kalan.Rejection) *status.Status {
+	if r.Cause != nil && r.Reason != policy.Timeout && r.Reason != policy.Gone {
+		if inner, refused := errors.AsType[*kalan.Rejection](r.Cause); refused {
+			return statusOf(inner)
+		}
 		if s, ok := status.FromError(r.Cause); ok && s.Code() != codes.OK {
-			return s.Code()
+			return s
 		}
 	}
-	return statusCodes[r.Reason]
+	return status.New(statusCodes[r.Reason], "")
 }
 
 // pushbackOf returns the trailer of a refusal: when to come back, or that there
