@@ -20,16 +20,12 @@ const (
 	left
 )
 
-type flight struct {
+type flight[T any] struct {
 	ticket stack.Ticket
 	until  policy.Instant
 	ctx    leftContext
 	hands  atomic.Int32
-}
-
-// A landing is what an attempt came back with.
-type landing[T any] struct {
-	*flight
+	// What it came back with, written by its own goroutine while it flies.
 	value    T
 	err      error
 	panicked any
@@ -42,10 +38,12 @@ type trip[T any] struct {
 	way  Way[T]
 	fn   func(context.Context) (T, error)
 	call call
-	back chan landing[T]
-	out  []*flight
+	back chan *flight[T]
+	out  []*flight[T]
 	last error
-	few  [aloft]*flight // the first memory of out
+	few  [aloft]*flight[T] // the first memory of out
+	// Nearly every call needs no more than one.
+	first flight[T]
 }
 
 // aloft is how many attempts of one call can be out at once, and so how many
@@ -53,7 +51,7 @@ type trip[T any] struct {
 const aloft = 4
 
 func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
-	tr := &trip[T]{g: g, way: way, fn: fn, back: make(chan landing[T], aloft)}
+	tr := &trip[T]{g: g, way: way, fn: fn, back: make(chan *flight[T], aloft)}
 	tr.out = tr.few[:0]
 	tr.call.Ask = way.Ask.ask()
 	defer tr.leaveAll() // also when a panic of the function's passes through
@@ -63,7 +61,7 @@ func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Conte
 			tr.launch(ctx, s)
 			s = g.again(ctx, &tr.call)
 		case stack.Wait:
-			l, came := tr.sleep(ctx, s)
+			f, came := tr.sleep(ctx, s)
 			if !came {
 				now := g.now() // before the machine's: what is over by it has been judged
 				s = g.again(ctx, &tr.call)
@@ -71,8 +69,8 @@ func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Conte
 				continue
 			}
 			var held Held
-			if held, s = tr.land(ctx, l); held.guard != nil {
-				return l.value, held, nil
+			if held, s = tr.land(ctx, f); held.guard != nil {
+				return f.value, held, nil
 			}
 		default:
 			var zero T
@@ -87,7 +85,11 @@ func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Conte
 // launch starts an attempt. Its context is not its caller's: it ends when the
 // dependency is presumed dead.
 func (tr *trip[T]) launch(ctx context.Context, s stack.Step) {
-	f := &flight{ticket: s.Ticket, until: s.Until}
+	f := &tr.first
+	if f.ctx.Context != nil { // it has flown
+		f = new(flight[T])
+	}
+	f.ticket, f.until = s.Ticket, s.Until
 	f.ctx.Context, f.ctx.number = context.WithoutCancel(ctx), tr.call.Attempts()
 	if s.Bound != policy.Never {
 		f.ctx.until = tr.g.at(s.Bound)
@@ -100,99 +102,99 @@ func (tr *trip[T]) launch(ctx context.Context, s stack.Step) {
 }
 
 // run is the attempt's goroutine.
-func (tr *trip[T]) run(f *flight) {
-	l := landing[T]{flight: f, exited: true}
+func (tr *trip[T]) run(f *flight[T]) {
+	f.exited = true
 	defer func() {
-		if l.exited {
+		if f.exited {
 			if p := recover(); p != nil {
-				l.panicked, l.exited = p, false
+				f.panicked, f.exited = p, false
 			}
 		}
 		if f.hands.CompareAndSwap(flying, landed) {
-			tr.back <- l
+			tr.back <- f
 			return
 		}
-		tr.bury(l)
+		tr.bury(f)
 	}()
-	l.value, l.err = tr.fn(&f.ctx)
-	l.exited = false
+	f.value, f.err = tr.fn(&f.ctx)
+	f.exited = false
 }
 
 // sleep waits like Guard.sleep, and for an attempt to land.
-func (tr *trip[T]) sleep(ctx context.Context, s stack.Step) (l landing[T], came bool) {
+func (tr *trip[T]) sleep(ctx context.Context, s stack.Step) (f *flight[T], came bool) {
 	timer := tr.g.timer(s.Until)
 	defer tr.g.putBack(timer)
 	tr.call.slept = true
 	select {
-	case l = <-tr.back:
-		return l, true
+	case f = <-tr.back:
+		return f, true
 	case <-tr.call.wake:
 	case <-expiry(timer):
 	case <-ctx.Done():
 	}
-	return l, false
+	return nil, false
 }
 
 // land takes in an attempt's result. The Held is the call's answer, if it is.
-func (tr *trip[T]) land(ctx context.Context, l landing[T]) (held Held, s stack.Step) {
+func (tr *trip[T]) land(ctx context.Context, f *flight[T]) (held Held, s stack.Step) {
 	g := tr.g
-	tr.takeOff(l.flight)
+	tr.takeOff(f)
 	settled := false
 	defer func() {
 		if !settled { // a panic or a Goexit, in the function or in judging its value
-			g.crash(&tr.call, l.ticket)
-			l.ctx.end()
+			g.crash(&tr.call, f.ticket)
+			f.ctx.end()
 		}
 	}()
-	if l.exited || l.panicked != nil {
-		tr.fall(l)
+	if f.exited || f.panicked != nil {
+		tr.fall(f)
 	}
-	r := tr.way.report(ctx, g, l.value, l.err)
-	switch counts := g.judge(&tr.call, l.ticket, r); {
+	r := tr.way.report(ctx, g, f.value, f.err)
+	switch counts := g.judge(&tr.call, f.ticket, r); {
 	case !counts: // its time was up before it landed
 		settled = true
-		tr.ranOut(l.flight)
-		go tr.bury(l)
+		tr.ranOut(f)
+		go tr.bury(f)
 		return held, g.again(ctx, &tr.call)
-	case l.err != nil:
-		tr.last = l.err
+	case f.err != nil:
+		tr.last = f.err
 	case tr.call.Over():
 		settled = true
-		return Held{g, l.ticket, &l.ctx.attemptContext}, s
+		return Held{g, f.ticket, &f.ctx.attemptContext}, s
 	default:
-		tr.last = tr.way.discard(l.value)
+		tr.last = tr.way.discard(f.value)
 	}
 	settled = true
-	l.ctx.end()
-	return held, g.settle(&tr.call, l.ticket, r)
+	f.ctx.end()
+	return held, g.settle(g.now(), &tr.call, f.ticket, r)
 }
 
 // fall lets a panic or a Goexit of the function's reach the caller.
-func (tr *trip[T]) fall(l landing[T]) {
-	if l.panicked != nil {
-		panic(l.panicked)
+func (tr *trip[T]) fall(f *flight[T]) {
+	if f.panicked != nil {
+		panic(f.panicked)
 	}
 	runtime.Goexit()
 }
 
 // leave lets an attempt run on without its caller.
-func (tr *trip[T]) leave(f *flight) {
+func (tr *trip[T]) leave(f *flight[T]) {
 	if f.hands.CompareAndSwap(flying, left) {
 		if tr.g.cancels.Load() {
 			f.ctx.end()
 		}
 		return
 	}
-	var others []landing[T]
-	for l := range tr.back { // it has landed: its result is here, or about to be
-		if l.flight == f {
-			go tr.bury(l)
+	var others []*flight[T]
+	for other := range tr.back { // it has landed: it is here, or about to be
+		if other == f {
+			go tr.bury(f)
 			break
 		}
-		others = append(others, l)
+		others = append(others, other)
 	}
-	for _, l := range others { // these are still the call's
-		tr.back <- l
+	for _, other := range others { // these are still the call's
+		tr.back <- other
 	}
 }
 
@@ -218,13 +220,13 @@ func (tr *trip[T]) leaveOverdue(now policy.Instant) {
 // ranOut keeps as the last error what an attempt leaves whose own limit has
 // passed: it will say nothing itself, and whatever ends the call after it has to
 // name a cause.
-func (tr *trip[T]) ranOut(f *flight) {
+func (tr *trip[T]) ranOut(f *flight[T]) {
 	if f.until < tr.call.Ask.Deadline {
 		tr.last = &Rejection{Guard: tr.g.name, Reason: policy.Timeout}
 	}
 }
 
-func (tr *trip[T]) takeOff(f *flight) {
+func (tr *trip[T]) takeOff(f *flight[T]) {
 	for i, o := range tr.out {
 		if o == f {
 			tr.out = append(tr.out[:i], tr.out[i+1:]...)
@@ -236,23 +238,23 @@ func (tr *trip[T]) takeOff(f *flight) {
 // bury ends an attempt that nobody waits for. What it says of the dependency
 // is still news for the breaker; a panic in it has no caller to reach, so it is
 // counted.
-func (tr *trip[T]) bury(l landing[T]) {
+func (tr *trip[T]) bury(f *flight[T]) {
 	outcome := policy.Ignored
 	defer func() {
-		if p := recover(); p != nil || l.panicked != nil {
+		if p := recover(); p != nil || f.panicked != nil {
 			tr.g.mu.Lock()
 			tr.g.panics++
 			tr.g.mu.Unlock()
 		}
-		tr.g.free(l.ticket, outcome)
-		l.ctx.end()
+		tr.g.free(f.ticket, outcome)
+		f.ctx.end()
 	}()
-	if l.exited || l.panicked != nil {
+	if f.exited || f.panicked != nil {
 		return
 	}
-	said := tr.way.judge(tr.g, l.value, l.err).Outcome
-	if l.err == nil {
-		_ = tr.way.discard(l.value)
+	said := tr.way.judge(tr.g, f.value, f.err).Outcome
+	if f.err == nil {
+		_ = tr.way.discard(f.value)
 	} else if said != policy.Success && tr.g.cancels.Load() {
 		said = policy.Cut // it did as it was told
 	}

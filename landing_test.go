@@ -23,7 +23,7 @@ func TestALandingThatTheMachineHasJudged(t *testing.T) {
 		}
 		discarded := 0
 		tr := &trip[int]{
-			g: g, back: make(chan landing[int], aloft),
+			g: g, back: make(chan *flight[int], aloft),
 			way: Way[int]{Discard: func(n int) error { discarded = n; return nil }},
 			fn:  func(context.Context) (int, error) { time.Sleep(99 * time.Millisecond); return 7, nil },
 		}
