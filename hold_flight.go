@@ -166,7 +166,7 @@ func (tr *trip[T]) land(ctx context.Context, f *flight[T]) (held Held, s stack.S
 	}
 	settled = true
 	f.ctx.end()
-	return held, g.settle(g.now(), &tr.call, f.ticket, r)
+	return held, g.settle(&tr.call, f.ticket, r)
 }
 
 // fall lets a panic or a Goexit of the function's reach the caller.
