@@ -28,7 +28,22 @@ func (g *Gateway) adminHandler() http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{
 		ErrorLog: nil, Timeout: adminWithin / 2, MaxRequestsInFlight: 4,
 	}))
-	return mux
+	return withoutBody(mux)
+}
+
+// withoutBody answers a request that has a body without waiting for it, and
+// ends the connection. Nothing here asks for one; net/http would wait for what
+// is announced, without end.
+func withoutBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			w.Header()["Connection"] = closing
+			if l, ok := w.(canLimitReads); ok {
+				l.SetReadDeadline(time.Now().Add(linger))
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -97,6 +99,28 @@ func TestStatus(t *testing.T) {
 	}
 	if code, _ := h.probe(t, "/nothing"); code != 404 {
 		t.Errorf("/nothing: %d", code)
+	}
+}
+
+// A body that never comes keeps neither a probe's answer waiting nor its
+// connection open: each would be one of the files that the process may open.
+func TestAProbeWaitsForNoBody(t *testing.T) {
+	t.Parallel()
+	h := open(t, fileFor(backend(t, answers("ok"))))
+	for _, head := range []string{"GET /livez", "POST /livez", "GET /metrics"} {
+		for _, framing := range []string{"Content-Length: 1000\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3e8\r\nabc"} {
+			c, err := net.Dial("tcp", h.AdminAddr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.SetDeadline(time.Now().Add(patience))
+			io.WriteString(c, head+" HTTP/1.1\r\nHost: x\r\n"+framing)
+			answer, err := io.ReadAll(c)
+			if !strings.HasPrefix(string(answer), "HTTP/1.1 ") || err != nil {
+				t.Errorf("%s with %.14s...: %.40q, %v", head, framing, answer, err)
+			}
+		}
 	}
 }
 
