@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/internal/field"
+	"github.com/kalan-go/kalan/internal/keys"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/span"
@@ -22,24 +23,59 @@ const eventsEach = 5
 // for, or more memory than there may be, with the estimate.
 func (s Scenario) checkCost() policy.Problems {
 	var c field.Check
-	events := 0.0
+	events, bytes := 0.0, 0.0
 	for i := range max(len(s.Arms), 1) {
 		arm := s
 		if len(s.Arms) > 0 {
 			arm = s.with(s.Arms[i])
 		}
-		events += arm.worst() * eventsEach * float64(s.Replications)
+		events += arm.worst()*eventsEach*float64(s.Replications) + arm.looks()
+		bytes += arm.memory()
 		if waiting := arm.pile(); waiting > mostVisits {
 			c.Refuse("duration", "up to %.3g requests would wait at once, some %.1f GB, and %.3g are the most; bound a queue, or write a shorter duration or a lower rate",
 				waiting, waiting*float64(bytesEach)/1e9, float64(mostVisits))
 			return c.Problems()
 		}
 	}
-	if events += float64(len(s.Searches)) * searchRuns * events / float64(max(len(s.Arms), 1)); events > mostEvents {
+	if c.Add(s.checkSearches()); len(c.Problems()) > 0 {
+		return c.Problems()
+	}
+	if c.Add(checkMemory(bytes, s.Duration)); len(c.Problems()) > 0 {
+		return c.Problems()
+	}
+	if events += s.searchEvents(); events > mostEvents {
 		c.Refuse("duration", "the run may need %.3g events, some %.0f minutes, and %.3g are the most; write a shorter duration, fewer replications or a lower rate",
 			events, events/5e6/60, float64(mostEvents))
 	}
 	return c.Problems()
+}
+
+// checkSearches refuses a search that tries a value at which too many requests
+// would wait.
+func (s *Scenario) checkSearches() policy.Problems {
+	var c field.Check
+	for _, q := range s.Searches {
+		arm, _ := s.arm(q.Arm)
+		q = q.withDefaults(&arm)
+		most := q.at(arm, q.To)
+		if waiting := most.pile(); waiting > mostVisits {
+			c.Refuse(keys.Join(keys.Join("searches", q.Name), "to"), "up to %.3g requests would wait at once at %.4g, and %.3g are the most; write less, or bound a queue",
+				waiting, q.To, float64(mostVisits))
+		}
+	}
+	return c.Problems()
+}
+
+// searchEvents estimates the events of the searches, each at the value that
+// costs most.
+func (s *Scenario) searchEvents() (events float64) {
+	for _, q := range s.Searches {
+		arm, _ := s.arm(q.Arm)
+		q = q.withDefaults(&arm)
+		most := q.at(arm, q.To)
+		events += most.worst() * eventsEach * s.trials(q)
+	}
+	return events
 }
 
 // worst returns how many visits to services the scenario may cause, if every

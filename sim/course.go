@@ -117,7 +117,10 @@ func (c *compiler) addVerdict(r *ArmResult, ts []*world.Tally) {
 // doubt says what a run lacks in which a verdict could not be told.
 func (c *compiler) doubt(needs int, known bool) string {
 	left, of := c.s.Duration-c.s.over(), "the last trigger"
-	if left <= 0 {
+	switch {
+	case len(c.s.Triggers) == 0:
+		return fmt.Sprintf("fewer than %d requests come after the warm-up", enough)
+	case left <= 0:
 		left, of = c.s.Duration-c.s.Triggers[len(c.s.Triggers)-1].At, "the trigger begins"
 	}
 	if !known {

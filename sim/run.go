@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/sim/internal/world"
 	"github.com/kalan-go/kalan/sim/random"
 )
@@ -17,11 +19,57 @@ type Options struct {
 	// Parallel is how many replications are played at once. 0 means as many as
 	// there are processors.
 	Parallel int
-	// Progress, when not nil, is told how many of all replications are done. It
-	// is called by several goroutines, one at a time.
-	Progress func(done, all int)
+	// Progress, when not nil, is told from time to time which share of the run is
+	// done, from 0 to 1; how much a search is can only be guessed. It is called
+	// by several goroutines, one at a time.
+	Progress func(share float64)
+	// Stop, when it is closed, ends the run: Run returns the arms that were
+	// played to their end, and ErrStopped.
+	Stop <-chan struct{}
 	// Journals keeps every decision of every guard.
 	Journals bool
+}
+
+// ErrStopped is the error of a run that was ended by Options.Stop.
+var ErrStopped = errors.New("stopped before its end")
+
+// A player plays replications and says how far it is.
+type player struct {
+	Options
+	mu        sync.Mutex
+	done, all float64 // replications, also parts of one
+}
+
+// newPlayer returns what plays the arms and the searches.
+func newPlayer(arms []*compiler, s *Scenario, o Options) *player {
+	p := &player{Options: o}
+	for _, c := range arms {
+		p.all += float64(c.s.Replications)
+	}
+	for _, q := range s.Searches {
+		p.all += s.trials(q)
+	}
+	return p
+}
+
+// tell adds a part of a replication to what is done.
+func (p *player) tell(part float64) {
+	if p.Progress == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += part
+	p.Progress(min(p.done/p.all, 1))
+}
+
+func (p *player) stopped() bool {
+	select {
+	case <-p.Stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // A played is one replication of one arm.
@@ -34,48 +82,63 @@ type played struct {
 }
 
 // playAll plays every arm as often as it says, in parallel. Results stand in
-// the order of the arms and replications, however they came about.
-func playAll(arms []*compiler, o Options) ([]played, error) {
+// the order of the arms and replications, however they came about; what was not
+// played because the run was stopped has no tally.
+func (p *player) playAll(arms []*compiler) ([]played, error) {
 	var jobs []played
 	for _, c := range arms {
 		for r := range c.s.Replications {
 			jobs = append(jobs, played{arm: c, replication: r})
 		}
 	}
-	parallel := o.Parallel
+	parallel := p.Parallel
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	var next atomic.Int64
-	var done int
-	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for range min(parallel, len(jobs)) {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(jobs)); i = next.Add(1) - 1 {
-				jobs[i].play(o)
-				mu.Lock()
-				done++
-				if o.Progress != nil {
-					o.Progress(done, len(jobs))
-				}
-				mu.Unlock()
+				p.play(&jobs[i])
 			}
 		})
 	}
 	wait.Wait()
+	var stopped error
 	for i := range jobs {
-		if err := jobs[i].err; err != nil {
+		switch err := jobs[i].err; {
+		case errors.Is(err, ErrStopped):
+			stopped = err
+		case err != nil:
 			return nil, fmt.Errorf("%s, replication %d: %w", jobs[i].arm.name, jobs[i].replication+1, err)
 		}
 	}
-	return jobs, nil
+	return jobs, stopped
 }
 
-func (p *played) play(o Options) {
-	m := *p.arm.m
-	m.Journals = o.Journals
+func (p *player) play(job *played) {
+	if p.stopped() {
+		job.err = ErrStopped
+		return
+	}
+	m := *job.arm.m
+	m.Journals = p.Journals
+	told := 0.0
+	m.Watch = func(now policy.Instant) bool {
+		at := float64(now) / float64(m.End)
+		p.tell(at - told)
+		told = at
+		return !p.stopped()
+	}
 	began := time.Now()
-	p.tally, p.err = world.New(&m, random.Of(p.arm.s.Seed, uint64(p.replication))).Run()
-	p.cpu = time.Since(began)
+	job.tally, job.err = world.New(&m, random.Of(job.arm.s.Seed, uint64(job.replication))).Run()
+	job.cpu = time.Since(began)
+	switch {
+	case job.err != nil:
+	case job.tally == nil:
+		job.err = ErrStopped
+	default:
+		p.tell(1 - told)
+	}
 }

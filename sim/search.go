@@ -1,30 +1,41 @@
 package sim
 
-import "time"
-
-// searchRuns is about how many values a search tries.
-const searchRuns = 10
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // A bisection looks for the value from which on an arm tips.
 type bisection struct {
 	arm   Scenario
 	query Search
-	o     Options
+	p     *player
 	found SearchResult
 }
 
 // search bisects for the value at which the verdict changes. The scenario and
 // the search are valid.
-func (s Scenario) search(q Search, o Options) (SearchResult, error) {
+func (p *player) search(s *Scenario, q Search) (SearchResult, error) {
 	arm, _ := s.arm(q.Arm)
 	arm.Arms, arm.Searches = nil, nil
-	b := bisection{arm: arm.withDefaults(), query: q.withDefaults(&arm), o: o}
+	b := bisection{arm: arm.withDefaults(), query: q.withDefaults(&arm), p: p}
 	b.found = SearchResult{Name: q.Name, Arm: q.Arm, What: "load", Low: b.query.From, High: b.query.To}
 	if q.Trigger != "" {
 		b.found.What = "trigger"
 	}
 	err := b.run()
 	return b.found, err
+}
+
+// trials is about how many replications a search plays: both ends, and one in
+// the middle of what remains until that is as exact as it has to be.
+func (s *Scenario) trials(q Search) float64 {
+	arm, _ := s.arm(q.Arm)
+	arm = arm.withDefaults()
+	q = q.withDefaults(&arm)
+	halvings := math.Ceil(math.Log2(max((q.To-q.From)/max(q.Within*q.To, 1e-9), 1)))
+	return (2 + halvings) * float64(arm.Replications)
 }
 
 // withDefaults fills in what the search does not say: around the value that the
@@ -46,6 +57,18 @@ func (q Search) withDefaults(arm *Scenario) Search {
 		q.Within = 0.02
 	}
 	return q
+}
+
+// at returns the arm with a value in the place of the one that is varied.
+func (q *Search) at(arm Scenario, x float64) Scenario {
+	if q.Trigger != "" {
+		arm.Triggers = slices.Clone(arm.Triggers)
+		arm.triggerOf(q.Trigger).For = time.Duration(x * float64(time.Second))
+		return arm
+	}
+	arm.Loads = slices.Clone(arm.Loads)
+	arm.loadOf(q.Load).Rate = x
+	return arm
 }
 
 func (b *bisection) run() error {
@@ -85,17 +108,10 @@ func (b *bisection) run() error {
 // that value.
 func (b *bisection) tips(x float64) (bool, error) {
 	b.found.Runs++
-	s := b.arm
-	if b.query.Trigger != "" {
-		s.Triggers = append([]Trigger{}, s.Triggers...)
-		s.triggerOf(b.query.Trigger).For = time.Duration(x * float64(time.Second))
-	} else {
-		s.Loads = append([]Load{}, s.Loads...)
-		s.loadOf(b.query.Load).Rate = x
-	}
+	s := b.query.at(b.arm, x)
 	c := compile(&s)
 	c.name = b.query.Name
-	all, err := playAll([]*compiler{c}, b.o)
+	all, err := b.p.playAll([]*compiler{c})
 	if err != nil {
 		return false, err
 	}

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"strconv"
 
 	"github.com/kalan-go/kalan/sim/internal/world"
@@ -37,11 +39,13 @@ func (s Scenario) arms() []*compiler {
 }
 
 // Run plays a scenario, which must be valid. The error says that a replication
-// outgrew the simulator's bounds.
+// outgrew the simulator's bounds, or that the run was stopped; then the result
+// has the arms that were played to their end.
 func Run(s Scenario, o Options) (Result, error) {
 	arms := s.arms()
-	all, err := playAll(arms, o)
-	if err != nil {
+	p := newPlayer(arms, &s, o)
+	all, err := p.playAll(arms)
+	if err != nil && !errors.Is(err, ErrStopped) {
 		return Result{}, err
 	}
 	r := Result{
@@ -50,29 +54,48 @@ func Run(s Scenario, o Options) (Result, error) {
 	}
 	h := fnv.New64a()
 	for _, c := range arms {
-		ts := make([]*world.Tally, c.s.Replications)
-		for i, p := range all[:len(ts)] {
-			ts[i] = p.tally
+		n := c.s.Replications
+		if ts := r.take(all[:n], h); len(ts) == n {
+			a := c.assemble(ts)
+			for _, claim := range c.expect {
+				a.Checks = append(a.Checks, a.check(claim))
+			}
+			r.Arms = append(r.Arms, a)
+		}
+		all = all[n:]
+	}
+	r.Hash = h.Sum64()
+	if err != nil {
+		return r, err
+	}
+	return r, p.searchAll(&s, &r)
+}
+
+// take adds up what an arm's replications took, and returns those of them that
+// were played.
+func (r *Result) take(all []played, h io.Writer) (ts []*world.Tally) {
+	for _, p := range all {
+		if p.tally != nil {
+			ts = append(ts, p.tally)
 			r.Events += p.tally.Events
 			r.CPU += p.cpu
 			fmt.Fprintln(h, p.tally.Hash)
 		}
-		all = all[len(ts):]
-		a := c.assemble(ts)
-		for _, claim := range c.expect {
-			a.Checks = append(a.Checks, a.check(claim))
-		}
-		r.Arms = append(r.Arms, a)
 	}
+	return ts
+}
+
+func (p *player) searchAll(s *Scenario, r *Result) error {
 	for _, q := range s.Searches {
-		found, err := s.search(q, o)
+		before := p.done
+		found, err := p.search(s, q)
 		if err != nil {
-			return Result{}, err
+			return err
 		}
+		p.done = before + s.trials(q) // it may have needed fewer
 		r.Searches = append(r.Searches, found)
 	}
-	r.Hash = h.Sum64()
-	return r, nil
+	return nil
 }
 
 func hex(h uint64) string { return strconv.FormatUint(h, 16) }

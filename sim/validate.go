@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/kalan-go/kalan/internal/field"
@@ -16,6 +17,7 @@ const (
 	mostEntities = 1_000
 	mostCount    = 1_000_000
 	mostRate     = 1e7
+	longestTitle = 200
 )
 
 // Validate returns everything that is wrong with the scenario: with itself, and
@@ -25,8 +27,11 @@ func (s Scenario) Validate() policy.Problems {
 	if s.Kind != "" && s.Kind != Kind {
 		c.Refuse("kind", "%q is not this simulator; write %s", s.Kind, Kind)
 	}
-	if s.Name == "" {
+	switch {
+	case s.Name == "":
 		c.Refuse("name", "is missing; write a name for the report")
+	case len(s.Name) > longestTitle || !printable(s.Name):
+		c.Refuse("name", "%.80q cannot be shown; write at most %d letters and spaces", s.Name, longestTitle)
 	}
 	c.Add(s.validateRun())
 	c.Add(s.validateSystem())
@@ -71,6 +76,9 @@ func (s *Scenario) validateSystem() policy.Problems {
 	if c.Problems().Err() == nil {
 		s.checkCircles(&c)
 	}
+	if c.Problems().Err() == nil {
+		s.checkSize(&c)
+	}
 	sound := c.Problems().Err() == nil
 	for i, claim := range s.Expect {
 		c.Add(claim.validate(s, sound).Under(keys.Item("expect", i)))
@@ -91,6 +99,9 @@ func (s *Scenario) validateArms() policy.Problems {
 	}
 	for _, a := range s.Arms {
 		under := keys.Join("arms", a.Name)
+		if len(a.Name) > longestTitle || !printable(a.Name) {
+			c.Refuse(under, "%.80q cannot be shown; write at most %d letters and spaces", a.Name, longestTitle)
+		}
 		merged := s.with(a)
 		merged.Expect = nil
 		found := merged.validateSystem()
@@ -224,7 +235,11 @@ func nameList[T any](all []T, name func(*T) string) string {
 		if i > 0 {
 			text += ", "
 		}
-		text += name(&all[i])
+		if printable(name(&all[i])) {
+			text += name(&all[i])
+		} else {
+			text += strconv.Quote(name(&all[i]))
+		}
 	}
 	return text
 }

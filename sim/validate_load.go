@@ -182,6 +182,9 @@ func (s *Scenario) validateSearches() policy.Problems {
 
 func (q *Search) validate(all *Scenario) policy.Problems {
 	var c field.Check
+	if len(q.Name) > longestTitle || !printable(q.Name) {
+		c.Refuse("", "%.80q cannot be shown; write at most %d letters and spaces", q.Name, longestTitle)
+	}
 	arm, known := all.arm(q.Arm)
 	if !known {
 		c.Refuse("arm", "there is no arm %.60q; write one of %s", q.Arm, nameList(all.Arms, func(a *Arm) string { return a.Name }))
@@ -196,9 +199,14 @@ func (q *Search) validate(all *Scenario) policy.Problems {
 	}
 	c.Number("from", q.From, 0, mostRate)
 	c.Number("to", q.To, 0, mostRate)
-	c.Number("within", q.Within, 0, 0.5)
-	if q.To > 0 && q.From >= q.To {
-		c.Refuse("to", "%v is not above from, %v", q.To, q.From)
+	if q.Within != 0 {
+		c.Number("within", q.Within, 0.001, 0.5)
+	}
+	if c.Problems() != nil {
+		return c.Problems()
+	}
+	if full := q.withDefaults(&arm); full.From >= full.To {
+		c.Refuse("to", "%v is not above from, %v; write both", full.To, full.From)
 	}
 	return c.Problems()
 }

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/internal/keys"
@@ -59,9 +61,15 @@ func (s *Service) validate(all *Scenario) policy.Problems {
 
 // named refuses names that a target or an edge could not be told apart with.
 func named(c *field.Check, name string) {
-	if name == "" || len(name) > 64 || strings.ContainsAny(name, "/> \t\n\"") {
+	if name == "" || len(name) > 64 || strings.ContainsAny(name, "/> \"") || !printable(name) {
 		c.Refuse("", "%.80q is not a name; write at most 64 letters, digits, - and _", name)
 	}
+}
+
+// printable reports whether a name can be shown: what it does to a terminal is
+// not for a file to say.
+func printable(name string) bool {
+	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
 func (q *Queue) validate() policy.Problems {

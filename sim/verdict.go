@@ -73,6 +73,9 @@ type course struct {
 func (c *course) judge() (Verdict, time.Duration) {
 	before := c.share(c.from, c.begins)
 	switch {
+	case sum(c.offered, c.from, len(c.good)) < enough:
+		c.needs = 0
+		return Undecided, 0
 	case before < collapsed:
 		return Collapsed, 0
 	case c.late:

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -13,11 +18,15 @@ import (
 	"github.com/kalan-go/kalan/cmd/internal/scenario"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
 	"github.com/kalan-go/kalan/internal/figure"
+	"github.com/kalan-go/kalan/sim"
 	"github.com/kalan-go/kalan/sim/walk"
 )
 
-// longestScenario is what is read of a file; the decoder refuses less.
-const longestScenario = 2 << 20
+// longestScenario is what is read of a file.
+const longestScenario = 1 << 20
+
+// statusStopped is what shells say of a command that was interrupted.
+const statusStopped = 130
 
 // A simulation is one use of the command.
 type simulation struct {
@@ -26,6 +35,7 @@ type simulation struct {
 	report      string
 	parallel    int
 	command     []string
+	stop        <-chan struct{} // closed when the user has had enough
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -41,7 +51,9 @@ them. One of kind events plays a system of services under load and trouble, in
 several arms, and says what became of each: stable, recovers in so many seconds,
 a slow drain, metastable, or collapsed without a trigger.
 
-It ends with 1 when an expectation of a scenario is not met.`,
+It ends with 1 when an expectation of a scenario is not met, with 2 when a file is
+wrong, and with 130 when it is interrupted; then it writes the arms that were
+played to their end.`,
 		Example: `  kalan simulate scenarios/chain-budget.yaml
   kalan simulate scenarios/retry-storm.yaml --report storm.html
   kalan simulate scenarios/*.yaml --format json`,
@@ -49,6 +61,10 @@ It ends with 1 when an expectation of a scenario is not met.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			s.out, s.errOut = c.OutOrStdout(), c.ErrOrStderr()
 			s.command = append([]string{"kalan", "simulate"}, files...)
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			context.AfterFunc(ctx, stop) // a second one ends the process
+			s.stop = ctx.Done()
 			return s.run(files)
 		},
 	}
@@ -104,6 +120,9 @@ func (s *simulation) play(files []string, scenarios []scenario.File) error {
 			continue
 		}
 		unmet, err := s.playEvents(*f.Events)
+		if errors.Is(err, sim.ErrStopped) {
+			return failure{fmt.Errorf("%s: %w", files[i], err), statusStopped}
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", files[i], err)
 		}
@@ -117,13 +136,29 @@ func (s *simulation) play(files []string, scenarios []scenario.File) error {
 	return nil
 }
 
+// readFile reads a file that may be a scenario, and says of one that cannot be
+// what it is.
 func readFile(file string) ([]byte, error) {
 	f, err := os.Open(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: there is no such file", file)
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, longestScenario))
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: is a directory; name its files, such as %s", file, filepath.Join(file, "*.yaml"))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, longestScenario+1))
+	if err == nil && len(text) > longestScenario {
+		return nil, fmt.Errorf("%s: is larger than the %d bytes that a scenario may have", file, longestScenario)
+	}
+	return text, err
 }
 
 func playWalk(out io.Writer, s walk.Scenario, format string) error {

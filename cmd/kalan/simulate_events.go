@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,14 +15,16 @@ import (
 	"github.com/kalan-go/kalan/sim/record"
 )
 
-// playEvents plays a system and returns the expectations that are not met.
+// playEvents plays a system and returns the expectations that are not met. When
+// the user has had enough, it writes what is known by then.
 func (s *simulation) playEvents(scenario sim.Scenario) ([]string, error) {
-	progress := s.progress(scenario.Name)
-	r, err := sim.Run(scenario, sim.Options{Parallel: s.parallel, Progress: progress})
-	if progress != nil {
-		fmt.Fprint(s.errOut, "\r\x1b[K")
-	}
-	if err != nil {
+	progress := newProgress(s.errOut, scenario.Name)
+	r, err := sim.Run(scenario, sim.Options{Parallel: s.parallel, Progress: progress.tell(), Stop: s.stop})
+	progress.end()
+	switch {
+	case errors.Is(err, sim.ErrStopped):
+		return nil, s.writeRest(&r, max(len(scenario.Arms), 1), err)
+	case err != nil:
 		return nil, err
 	}
 	if s.report != "" {
@@ -36,26 +39,15 @@ func (s *simulation) playEvents(scenario sim.Scenario) ([]string, error) {
 	return r.Failed(), err
 }
 
-// progress returns what tells a terminal how far a run is, nil where there is
-// none.
-func (s *simulation) progress(name string) func(done, all int) {
-	if f, ok := s.errOut.(*os.File); !ok || !isTerminal(f) {
-		return nil
-	}
-	began := time.Now()
-	return func(done, all int) {
-		if time.Since(began) < time.Second {
-			return // a line that flashes by is no help
+// writeRest writes the arms that were played before the run was stopped, for a
+// person; a program would take them for all.
+func (s *simulation) writeRest(r *sim.Result, arms int, stopped error) error {
+	if s.format == "text" && len(r.Arms) > 0 {
+		if _, err := io.WriteString(s.out, summary(r)); err != nil {
+			return err
 		}
-		const wide = 40
-		full := done * wide / all
-		fmt.Fprintf(s.errOut, "\r\x1b[K%s [%s%s] %d of %d", name, strings.Repeat("=", full), strings.Repeat(" ", wide-full), done, all)
 	}
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return fmt.Errorf("%w: %d of %s played to the end", stopped, len(r.Arms), count(arms, "arm"))
 }
 
 func (s *simulation) writeReport(r *sim.Result) error {
