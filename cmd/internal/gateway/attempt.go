@@ -41,12 +41,12 @@ func (x *exchange) attempt(ctx context.Context) (reply, error) {
 	this := kalan.AttemptOf(ctx)
 	x.tries.Add(1)
 	answer.nominated = new(wire.Nominated)
-	out, err := x.outgoing(this.Number)
+	out, err := x.outgoing(x.traced(ctx, answer.nominated), this.Number)
 	if err != nil {
 		return answer, err
 	}
 	answer.sent, answer.asked = out.Body, x.g.now()
-	answer.Response, err = x.target.transport.RoundTrip(out.WithContext(x.traced(ctx, answer.nominated)))
+	answer.Response, err = x.target.transport.RoundTrip(out)
 	answer.answered, answer.until = x.g.now(), this.Until
 	switch {
 	case err != nil:
@@ -67,22 +67,23 @@ func (x *exchange) unwanted(until time.Time) bool {
 	return x.limit.Err() != nil || !until.IsZero() && time.Until(until) <= 0
 }
 
+// blank is what outgoing requests are made of: a context can only be given to
+// a copy.
+var blank http.Request
+
 // outgoing makes the request of the nth attempt.
-func (x *exchange) outgoing(n int) (*http.Request, error) {
+func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
 	header := make(http.Header, len(x.r.Header)+8)
 	x.peer.Request(header, x.r)
 	if err := x.mark(header, n); err != nil {
 		return nil, err
 	}
-	out := &http.Request{
-		Method: x.r.Method,
-		URL: &url.URL{
-			Scheme: "http", Host: x.target.pool.pick(x.place, n),
-			Path: x.url.Path, RawPath: x.url.RawPath, RawQuery: x.url.RawQuery, ForceQuery: x.url.ForceQuery,
-		},
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header,
-		Host:   x.r.Host,
+	out := blank.WithContext(ctx)
+	out.Method, out.Host, out.Header = x.r.Method, x.r.Host, header
+	out.Proto, out.ProtoMajor, out.ProtoMinor = "HTTP/1.1", 1, 1
+	out.URL = &url.URL{
+		Scheme: "http", Host: x.target.pool.pick(x.place, n),
+		Path: x.url.Path, RawPath: x.url.RawPath, RawQuery: x.url.RawQuery, ForceQuery: x.url.ForceQuery,
 	}
 	x.attach(out)
 	return out, nil
