@@ -131,26 +131,26 @@ func (l *Limit) Give(now policy.Instant, t *Token, s Sample) {
 	if !l.release(t) {
 		return
 	}
-	took := max(1, now.Sub(told.at))
+	took := max(1, time.Duration(now-told.at)) // neither lies before 0: nothing overflows
 	l.count(&s)
 	l.seen.last = now
 	if s.answered() || s.Late && !s.Refused {
 		l.seen.add(took, told.n, l.slots)
 	}
 	if l.blind || l.config.Kind.adapts() {
-		l.learn(told, inFlight, took, &s)
+		l.learn(told, inFlight, took, s)
 	}
 }
 
 // learn lets a call that ended change the number.
-func (l *Limit) learn(told Token, inFlight int, took time.Duration, s *Sample) {
+func (l *Limit) learn(told Token, inFlight int, took time.Duration, s Sample) {
 	switch {
 	case l.adaptive:
-		l.own.give(told, inFlight, took, s)
+		l.own.give(told, inFlight, took, &s)
 	case l.config.Kind.adapts():
-		l.classic.give(told, inFlight, took, s)
+		l.classic.give(told, inFlight, took, &s)
 	}
-	l.lookUp(told, took, s)
+	l.lookUp(told, took, &s)
 	l.apply()
 }
 

@@ -40,7 +40,11 @@ type measure struct {
 // add tells of a call that was answered, the n-th in flight when it began.
 func (m *measure) add(took time.Duration, n int32, slots int) {
 	x, cell := float64(took), cellOf(took)
-	m.smooth(x, float64(n), slots)
+	if m.answers++; m.answers == 1 {
+		m.mean, m.deviation, m.n = x, x/4, float64(n)
+	} else {
+		m.smooth(x, float64(n), slots)
+	}
 	m.now.add(cell)
 	m.peak = max(m.peak, n)
 	if m.now.count >= recent {
@@ -70,17 +74,18 @@ func (m *measure) relax(x float64, cell int) {
 }
 
 func (m *measure) smooth(x, n float64, slots int) {
-	if m.answers++; m.answers == 1 {
-		m.mean, m.deviation, m.n = x, x/4, n
-		return
-	}
 	if slots != m.slots { // a division costs as much as all the rest
-		m.slots, m.gain = slots, 1/float64(min(max(slots, 8), most)) // about one round
+		m.tune(slots)
 	}
 	off := x - m.mean
 	m.mean += off * m.gain
 	m.n += (n - m.n) * m.gain
 	m.deviation += (math.Abs(off) + trace - m.deviation) * m.gain
+}
+
+// tune makes the smoothing remember about one round.
+func (m *measure) tune(slots int) {
+	m.slots, m.gain = slots, 1/float64(min(max(slots, 8), most))
 }
 
 // renew forgets the smoothed values, which were wrong.

@@ -69,11 +69,11 @@ func (c *Call) RetryAt() policy.Instant { return c.retryAt }
 func (c *Call) Attempts() int { return c.plan.Attempts() }
 
 func (c *Call) takeOff(t Ticket) {
-	for i := range c.running {
+	for i := range c.flight[:c.running] {
 		if c.flight[i] == t {
-			c.running--
-			c.flight[i] = c.flight[c.running]
-			c.flight[c.running] = Ticket{}
+			if c.running--; uint8(i) != c.running {
+				c.flight[i] = c.flight[c.running]
+			}
 			return
 		}
 	}

@@ -28,14 +28,18 @@ type route struct {
 }
 
 func (r *route) add(now policy.Instant, took time.Duration) {
-	if r.answers == 0 {
-		r.mean, r.quick = took, took
+	if r.answers < known {
+		if r.answers == 0 {
+			r.mean, r.quick = took, took
+		}
+		r.answers++
 	}
 	r.mean += (took - r.mean) / 8
-	if r.quick = min(r.quick, took); took > r.quick {
-		r.quick += (took - r.quick) / 32
+	if off := took - r.quick; off > 0 {
+		r.quick += off / 32
+	} else {
+		r.quick = took
 	}
-	r.answers = min(r.answers+1, known)
 	r.tried = now
 }
 

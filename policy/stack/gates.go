@@ -31,8 +31,8 @@ func (s *Stack) offer(c *Call) Step {
 				return s.refuse(c, policy.Expired, 0)
 			}
 		}
-		s.grant(id)
-		return s.start(c, id)
+		s.grant(sl)
+		return s.start(c, id, sl)
 	}
 	if pass.Probe() && !s.lenient {
 		s.withdraw(id)
@@ -103,14 +103,14 @@ func (s *Stack) place(c *Call) (Step, bool) {
 		s.leavePlace(c)
 		return s.refuse(c, policy.Expired, s.comeBack(c)), true
 	case sl.state == granted:
-		return s.start(c, id), true
+		return s.start(c, id, sl), true
 	case sl.state == refused:
 		why, at := sl.why, s.comeBack(c)
 		if why == policy.Open {
 			at = s.breaker.RetryAt(s.now)
 		}
 		s.unwake(id)
-		s.drop(id)
+		s.drop(id, sl)
 		return s.refuse(c, why, at), true
 	case s.now >= sl.until:
 		_, why := s.room.End(id)
@@ -139,7 +139,7 @@ func (s *Stack) leavePlace(c *Call) {
 		s.dispatch()
 	case refused:
 		s.unwake(id)
-		s.drop(id)
+		s.drop(id, sl)
 	}
 }
 
@@ -149,7 +149,7 @@ func (s *Stack) withdraw(id int32) {
 	sl := &s.slots[id]
 	s.unwake(id)
 	s.undo(sl)
-	s.drop(id)
+	s.drop(id, sl)
 }
 
 func (s *Stack) undo(sl *slot) {
@@ -196,8 +196,7 @@ func fraction(seed uint64) float64 {
 }
 
 // grant gives a slot to an attempt.
-func (s *Stack) grant(id int32) {
-	sl := &s.slots[id]
+func (s *Stack) grant(sl *slot) {
 	sl.state = granted
 	sl.token = s.limit.Take(s.now)
 }
@@ -219,7 +218,7 @@ func (s *Stack) handOut() {
 		case why != policy.None:
 			s.turnAway(id, why)
 		default:
-			s.grant(id)
+			s.grant(&s.slots[id])
 			s.wake(id)
 		}
 	}
@@ -237,9 +236,10 @@ func (s *Stack) clearRoom() {
 }
 
 // start runs a granted attempt.
-func (s *Stack) start(c *Call, id int32) Step {
-	sl := &s.slots[id]
-	s.unwake(id)
+func (s *Stack) start(c *Call, id int32, sl *slot) Step {
+	if sl.woken {
+		s.unwake(id)
+	}
 	c.waiting = Ticket{}
 	sl.state = running
 	sl.started, sl.route = s.now, c.Ask.Route
@@ -257,8 +257,8 @@ func (s *Stack) start(c *Call, id int32) Step {
 	if s.cfg.Cancels {
 		sl.bound = sl.until
 	}
-	s.watchOver(id)
-	t := s.ticket(id)
+	s.watchOver(id, sl)
+	t := Ticket{id, sl.gen}
 	c.putOn(t)
 	if c.Ask.Hedge && !c.Ask.Once && !c.Ask.Unsafe {
 		s.plan.HedgeAt(&c.plan, s.now.Add(s.hedgeDelay()))

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 )
@@ -14,7 +16,9 @@ func (s *Stack) Judge(now policy.Instant, c *Call, t Ticket, r policy.Report) bo
 	s.advance(now)
 	sl := s.at(t)
 	counts := sl != nil && sl.state == running
-	s.judge(c, t, r)
+	if counts {
+		s.judge(c, t, sl, r)
+	}
 	s.dispatch()
 	return counts
 }
@@ -24,7 +28,9 @@ func (s *Stack) Judge(now policy.Instant, c *Call, t Ticket, r policy.Report) bo
 // end: a body that broke is a failure, one that nobody read to its end is cut.
 func (s *Stack) Free(now policy.Instant, t Ticket, o policy.Outcome) {
 	s.advance(now)
-	s.release(t, o)
+	if sl := s.at(t); sl != nil {
+		s.release(t.slot, sl, o)
+	}
 	s.dispatch()
 }
 
@@ -32,17 +38,18 @@ func (s *Stack) Free(now policy.Instant, t Ticket, o policy.Outcome) {
 // behind.
 func (s *Stack) Settle(now policy.Instant, c *Call, t Ticket, r policy.Report) {
 	s.advance(now)
-	s.judge(c, t, r)
-	s.release(t, r.Outcome)
+	if sl := s.at(t); sl != nil {
+		s.judge(c, t, sl, r)
+		s.release(t.slot, sl, r.Outcome)
+	}
 	s.dispatch()
 }
 
 // judge ends a running attempt for its call and lets the plan decide what
 // follows. The slot stays occupied.
-func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
-	sl := s.at(t)
+func (s *Stack) judge(c *Call, t Ticket, sl *slot, r policy.Report) {
 	switch {
-	case sl == nil || sl.state != running:
+	case sl.state != running:
 		return
 	case r.Outcome == policy.Cut:
 		s.abandon(c)
@@ -52,7 +59,7 @@ func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
 	c.takeOff(t)
 	why := policy.None
 	if r.Outcome == policy.Failure {
-		why = s.failed(sl, t.slot)
+		why = s.failed(sl)
 	}
 	c.timedOut = why == policy.Timeout
 	if c.over {
@@ -61,15 +68,17 @@ func (s *Stack) judge(c *Call, t Ticket, r policy.Report) {
 	r.Final = r.Final || c.Ask.Once || c.Ask.Unsafe && why == policy.Timeout
 	s.plan.Settle(s.now, &c.plan, r, why, s.budget)
 	if c.plan.Stopped() {
-		s.outrun(c)
+		if c.running > 0 {
+			s.outrun(c)
+		}
 		s.finish(c, c.plan.Why())
 	}
 }
 
 // failed tells the breaker of a failure and returns why it failed, as far as
 // the stack knows: because the attempt's own time limit had passed.
-func (s *Stack) failed(sl *slot, id int32) policy.Reason {
-	s.hear(id, policy.Failure)
+func (s *Stack) failed(sl *slot) policy.Reason {
+	s.hear(sl, policy.Failure)
 	if sl.callers || s.now < sl.until {
 		return policy.None
 	}
@@ -132,21 +141,20 @@ func (s *Stack) overdue(c *Call) policy.Instant {
 		case sl.callers:
 			s.abandon(c)
 		default:
-			s.judge(c, t, policy.Report{Outcome: policy.Failure})
+			s.judge(c, t, sl, policy.Report{Outcome: policy.Failure})
 		}
 	}
 	return next
 }
 
 // hear tells the breaker and the budget how an attempt ended, once.
-func (s *Stack) hear(id int32, o policy.Outcome) {
-	sl := &s.slots[id]
+func (s *Stack) hear(sl *slot, o policy.Outcome) {
 	if sl.told {
 		return
 	}
 	sl.told = true
-	s.unwatch(id)
-	ran := s.now.Sub(sl.started)
+	s.unwatch(sl)
+	ran := s.ran(sl)
 	switch {
 	case o == policy.Cut && s.ranOut(sl) && !s.hasty(ran):
 		s.breaker.Overdue(s.now, &sl.pass)
@@ -154,10 +162,16 @@ func (s *Stack) hear(id int32, o policy.Outcome) {
 		s.budget.Heard(o == policy.Success)
 	}
 	s.breaker.Settle(s.now, &sl.pass, o, ran)
-	s.lookAtBreaker(s.now)
+	if to := s.breaker.Look(s.now); to != s.seen {
+		s.breakerMoved(s.now, to)
+	}
 	s.counts.Outcomes[o]++
 	s.journal.settled(s.now, o, ran)
 }
+
+// ran is how long an attempt has been running. Neither instant lies before 0, so
+// that nothing overflows.
+func (s *Stack) ran(sl *slot) time.Duration { return time.Duration(s.now - sl.started) }
 
 // ranOut reports whether an attempt that is cut off now is cut by its caller's
 // deadline: by that of a caller who has left, or who still reads the answer.
@@ -168,17 +182,16 @@ func (s *Stack) ranOut(sl *slot) bool {
 // release gives the slot back and tells everyone who has an interest in how
 // long it was held. Only an answer says how long the dependency takes: a
 // timeout is a loss, never a new normal, and a quick error is no quick service.
-func (s *Stack) release(t Ticket, o policy.Outcome) {
-	sl := s.at(t)
-	if sl == nil || (sl.state != running && sl.state != kept) {
+func (s *Stack) release(id int32, sl *slot, o policy.Outcome) {
+	if sl.state != running && sl.state != kept {
 		return
 	}
 	if sl.loser && o == policy.Failure {
 		o = policy.Cut
 	}
-	s.hear(t.slot, o)
+	s.hear(sl, o)
 	if (o == policy.Success || o == policy.Ignored) && !sl.refused {
-		ran := s.now.Sub(sl.started)
+		ran := s.ran(sl)
 		s.latency.Add(ran)
 		s.routeOf(sl.route).add(s.now, ran)
 		if sl.left > 0 && ran >= sl.left {
@@ -196,7 +209,7 @@ func (s *Stack) release(t Ticket, o policy.Outcome) {
 	})
 	s.journal.sized(s.now, s.limit.Max())
 	s.budget.End(s.now, &sl.mark)
-	s.drop(t.slot)
+	s.drop(id, sl)
 }
 
 // ended reports whether an attempt's time was up before it came back.

@@ -94,8 +94,7 @@ func (s *slab) take(st state) (int32, *slot) {
 }
 
 // drop puts the slot back; every ticket for it is stale from now on.
-func (s *slab) drop(id int32) {
-	sl := &s.slots[id]
+func (s *slab) drop(id int32, sl *slot) {
 	sl.state = free
 	sl.gen++
 	sl.next = s.free
@@ -104,7 +103,7 @@ func (s *slab) drop(id int32) {
 
 // at returns the slot that t names, or nil when the ticket is stale.
 func (s *slab) at(t Ticket) *slot {
-	if t.gen == 0 || int(t.slot) >= len(s.slots) || t.slot < 0 {
+	if uint(t.slot) >= uint(len(s.slots)) { // a negative one, too
 		return nil
 	}
 	if sl := &s.slots[t.slot]; sl.gen == t.gen && sl.state != free {
@@ -121,8 +120,7 @@ type list struct{ head, tail int32 }
 
 func newList() list { return list{none, none} }
 
-func (l *list) push(s *slab, id int32) {
-	sl := &s.slots[id]
+func (l *list) push(s *slab, id int32, sl *slot) {
 	sl.prev, sl.next = l.tail, none
 	if l.tail == none {
 		l.head = id
@@ -132,8 +130,7 @@ func (l *list) push(s *slab, id int32) {
 	l.tail = id
 }
 
-func (l *list) remove(s *slab, id int32) {
-	sl := &s.slots[id]
+func (l *list) remove(s *slab, sl *slot) {
 	if sl.prev == none {
 		l.head = sl.next
 	} else {

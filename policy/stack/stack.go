@@ -144,14 +144,14 @@ func (s *Stack) nextWoken() Ticket {
 func (s *Stack) wake(id int32) {
 	if sl := &s.slots[id]; !sl.woken {
 		sl.woken = true
-		s.woken.push(&s.slab, id)
+		s.woken.push(&s.slab, id, sl)
 	}
 }
 
 func (s *Stack) unwake(id int32) {
 	if sl := &s.slots[id]; sl.woken {
 		sl.woken = false
-		s.woken.remove(&s.slab, id)
+		s.woken.remove(&s.slab, sl)
 	}
 }
 

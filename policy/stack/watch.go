@@ -10,25 +10,24 @@ import (
 
 // watchOver puts a started attempt at the end of the watch list. Every attempt
 // has the same slow threshold, so the list is in the order of turning slow.
-func (s *Stack) watchOver(id int32) {
+func (s *Stack) watchOver(id int32, sl *slot) {
 	after := s.breaker.SlowAfter()
 	if after == span.Max {
 		return
 	}
-	s.slots[id].watched = true
-	s.watch.push(&s.slab, id)
+	sl.watched = true
+	s.watch.push(&s.slab, id, sl)
 	if s.watch.head == id {
-		s.slowest = s.slots[id].started.Add(after)
+		s.slowest = sl.started.Add(after)
 	}
 }
 
-func (s *Stack) unwatch(id int32) {
-	sl := &s.slots[id]
+func (s *Stack) unwatch(sl *slot) {
 	if !sl.watched {
 		return
 	}
 	sl.watched = false
-	s.watch.remove(&s.slab, id)
+	s.watch.remove(&s.slab, sl)
 	s.slowest = policy.Never
 	if head := s.watch.head; head != none {
 		s.slowest = s.slots[head].started.Add(s.breaker.SlowAfter())
@@ -40,9 +39,9 @@ func (s *Stack) unwatch(id int32) {
 // nothing depends on how often somebody looks.
 func (s *Stack) countSlow() {
 	for s.now >= s.slowest {
-		id, at := s.watch.head, s.slowest
-		s.unwatch(id)
-		s.breaker.Overdue(at, &s.slots[id].pass)
+		sl, at := &s.slots[s.watch.head], s.slowest
+		s.unwatch(sl)
+		s.breaker.Overdue(at, &sl.pass)
 		s.lookAtBreaker(at)
 	}
 }
