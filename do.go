@@ -19,39 +19,63 @@ import (
 // A panic or a Goexit in fn frees the slot and reaches the caller; it says
 // nothing about the dependency.
 func Do[T any](ctx context.Context, g *Guard, fn func(context.Context) (T, error)) (T, error) {
-	var c call
+	d := doing{guard: g}
+	defer d.end()
 	var value T
 	var err error
-	for s := g.begin(ctx, &c); ; {
+	for s := g.begin(ctx, &d.call); ; {
 		switch s.Kind {
 		case stack.Start:
-			value, s, err = attempt(ctx, g, &c, s, fn)
+			value, err = fn(d.start(ctx, s))
+			s = d.settle(ctx, err)
 		case stack.Wait:
-			s = g.sleep(ctx, &c, s)
+			s = g.sleep(ctx, &d.call, s)
 		default:
-			return value, g.answer(ctx, &c, err)
+			return value, g.answer(ctx, &d.call, err)
 		}
 	}
 }
 
-// attempt runs fn once, inline.
-func attempt[T any](ctx context.Context, g *Guard, c *call, s stack.Step, fn func(context.Context) (T, error)) (value T, next stack.Step, err error) {
-	limited := g.limited(ctx, c, s)
-	settled := false
-	defer func() {
-		limited.end()
-		if !settled { // a panic or a Goexit is a bug of the caller's
-			g.crash(c, s.Ticket)
-		}
-	}()
-	if limited != nil {
-		value, err = fn(limited)
-	} else {
-		value, err = fn(ctx)
+// doing is one call of Do, and the attempt of it that is out, if one is.
+type doing struct {
+	call
+	guard   *Guard
+	out     stack.Ticket
+	limited *attemptContext // nil: the attempt has its caller's context
+}
+
+// start returns the context that the attempt is to have.
+func (d *doing) start(ctx context.Context, s stack.Step) context.Context {
+	d.out = s.Ticket
+	if s.Until >= d.Ask.Deadline && d.Attempts() == 1 { // its caller's says it all
+		return ctx
 	}
-	r := g.report(ctx, err)
-	settled = true
-	return value, g.settle(c, s.Ticket, r), err
+	d.limited = d.guard.limited(ctx, &d.call, s)
+	return d.limited
+}
+
+// settle ends the attempt that is out, and returns what follows.
+func (d *doing) settle(ctx context.Context, err error) stack.Step {
+	r := policy.Report{Outcome: policy.Success}
+	if err != nil || !d.guard.usual {
+		r = d.guard.report(ctx, err)
+	}
+	t := d.out
+	d.out = stack.Ticket{}
+	s := d.guard.settleAt(d.guard.now(), &d.call, t, r)
+	if d.limited != nil {
+		d.limited.end()
+	}
+	return s
+}
+
+// end is deferred: an attempt that is still out then has panicked, or ended its
+// goroutine, which is a bug of the caller's.
+func (d *doing) end() {
+	if !d.out.IsZero() {
+		d.limited.end()
+		d.guard.crash(&d.call, d.out)
+	}
 }
 
 // limited returns the context of an attempt that has a limit of its own or a
@@ -60,10 +84,6 @@ func (g *Guard) limited(ctx context.Context, c *call, s stack.Step) *attemptCont
 	if s.Until >= c.Ask.Deadline && c.Attempts() == 1 {
 		return nil
 	}
-	return g.limit(ctx, c, s)
-}
-
-func (g *Guard) limit(ctx context.Context, c *call, s stack.Step) *attemptContext {
 	a := &attemptContext{Context: ctx, number: c.Attempts()}
 	if s.Until != policy.Never {
 		a.until = g.at(s.Until)

@@ -43,9 +43,9 @@ func (g *Guard) at(i policy.Instant) time.Time { return g.epoch.Add(time.Duratio
 
 // begin is the locked section that a call starts with.
 func (g *Guard) begin(ctx context.Context, c *call) stack.Step {
-	c.Ask.Deadline = g.instant(ctx)
 	gone := ctx.Err() != nil
 	now := g.now()
+	c.Ask.Deadline = g.instant(ctx) // after the clock, whose reading waits for all before it
 	g.mu.Lock()
 	g.seed++
 	c.Ask.Seed = g.seed
@@ -58,7 +58,10 @@ func (g *Guard) begin(ctx context.Context, c *call) stack.Step {
 
 // settle is the locked section that an inline attempt ends with.
 func (g *Guard) settle(c *call, t stack.Ticket, r policy.Report) stack.Step {
-	now := g.now()
+	return g.settleAt(g.now(), c, t, r)
+}
+
+func (g *Guard) settleAt(now policy.Instant, c *call, t stack.Ticket, r policy.Report) stack.Step {
 	g.mu.Lock()
 	g.stack.Settle(now, &c.Call, t, owned(now, c, r))
 	return g.next(now, c)
@@ -141,10 +144,11 @@ func (g *Guard) look() {
 
 // next ends a section that has to know what its call does now.
 func (g *Guard) next(now policy.Instant, c *call) stack.Step {
-	s := stack.Step{Kind: stack.Done}
-	if !c.Over() {
-		s = g.stack.Next(now, &c.Call)
+	if c.Over() {
+		g.unlock()
+		return stack.Step{Kind: stack.Done}
 	}
+	s := g.stack.Next(now, &c.Call)
 	if s.Kind == stack.Wait && !s.Ticket.IsZero() {
 		c.wake = g.wakeFor(s.Ticket)
 	}
@@ -167,17 +171,24 @@ func (g *Guard) wakeFor(t stack.Ticket) chan struct{} {
 // unlock ends every locked section: whoever was granted or refused in it is
 // told, and the guard looks again by itself while there is something to see.
 func (g *Guard) unlock() {
-	for t, ok := g.stack.Woken(); ok; t, ok = g.stack.Woken() {
-		select {
-		case g.wakeFor(t) <- struct{}{}:
-		default:
-		}
+	if t, ok := g.stack.Woken(); ok {
+		g.rouse(t)
 	}
 	if !g.looking && g.stack.Restless() {
 		g.looking = true
 		g.looker.Reset(lookEvery)
 	}
 	g.mu.Unlock()
+}
+
+// rouse tells the owner of t, and all others who are to look again.
+func (g *Guard) rouse(t stack.Ticket) {
+	for ok := true; ok; t, ok = g.stack.Woken() {
+		select {
+		case g.wakeFor(t) <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // sleep waits until the step's instant, the wake-up of its ticket, or the

@@ -59,6 +59,7 @@ type Config struct {
 type Guard struct {
 	name     string
 	classify func(error) policy.Report
+	usual    bool // classify is Classify
 	cancels  atomic.Bool
 	epoch    time.Time
 
@@ -93,7 +94,7 @@ func New(c Config) (*Guard, error) {
 	}
 	g.cancels.Store(c.Cancels)
 	if g.classify == nil {
-		g.classify = Classify
+		g.classify, g.usual = Classify, true
 	}
 	g.looker = g.newLooker()
 	return g, nil
