@@ -54,13 +54,13 @@ func (t *Table) findOdd(method string, u *url.URL, raw string) (int, *url.URL, *
 	case t.find(method, plainly(clean)) != t.find(method, bare):
 		return None, nil, errAmbiguous
 	}
-	if clean != raw {
-		moved := *u
-		moved.RawPath = clean
-		moved.Path, _ = url.PathUnescape(clean) // u.Path was decoded from the same escapes
-		u = &moved
+	if clean == raw {
+		return t.route(method, plainly(clean), u)
 	}
-	return t.route(method, plainly(clean), u)
+	moved := *u
+	moved.RawPath = clean
+	moved.Path, _ = url.PathUnescape(clean) // u.Path was decoded from the same escapes
+	return t.Find(method, &moved)           // what is forwarded is judged as if it had come like that
 }
 
 func (t *Table) route(method, path string, onward *url.URL) (int, *url.URL, *Error) {

@@ -77,6 +77,7 @@ func TestNoRoute(t *testing.T) {
 		"*":           *errNotAPath,
 		"/../prices":  *errAbove,
 		"/prices/%00": *errNul,
+		"/%00//..":    *errNul, // as "/%00/", which is what would be forwarded
 	} {
 		u := target(t, path)
 		if _, _, err := routes.Find("GET", u); err == nil || *err != want {
