@@ -180,7 +180,7 @@ func TestAGhostKeepsItsSlot(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, _, err := s.send(t, ctx, "GET", "")
-	if took := time.Since(began); !errors.Is(err, policy.Expired) || !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
+	if took := time.Since(began); !errors.Is(err, policy.Expired) || !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 	if shot := s.guard.Snapshot(); shot.Kept != 1 {

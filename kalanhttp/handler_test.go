@@ -255,7 +255,7 @@ func TestWhatIsAskedTravelsOn(t *testing.T) {
 		backend = time.Until(d)
 	})
 	last.handler.Trust = func(*http.Request) bool { return true } // or it would not show the mark
-	client := &http.Client{Transport: &kalanhttp.Transport{Guard: guard(t)}}
+	client := &http.Client{Transport: &kalanhttp.Transport{Guard: guard(t, exchange(time.Minute)), Connect: 10 * time.Second}}
 	defer client.CloseIdleConnections()
 	var ask kalan.Ask
 	var mark string
@@ -270,9 +270,9 @@ func TestWhatIsAskedTravelsOn(t *testing.T) {
 	})
 	first.handler.Tenant = func(r *http.Request) (string, uint8) { return r.Header.Get("X-Api-Key"), 3 }
 	first.handler.Priority = func(*http.Request) uint8 { return 2 }
-	first.get(t, "X-Remaining-Ms", "500", "X-Api-Key", "gold", "X-Retry-Owner", "stranger")
-	if backend > 400*ms || backend <= 0 {
-		t.Errorf("the second hop has %v of 500 ms, of which the first used 100", backend)
+	first.get(t, "X-Remaining-Ms", "20000", "X-Api-Key", "gold", "X-Retry-Owner", "stranger")
+	if backend > 19900*ms || backend <= 0 {
+		t.Errorf("the second hop has %v of 20 s, of which the first used 100", backend)
 	}
 	if ask.Level != 2 || ask.Weight != 3 || ask.Flow == 0 || ask.Once || seen.Get("X-Retry-Owner") != "kalan" {
 		t.Errorf("asked %+v, sent %v", ask, seen)

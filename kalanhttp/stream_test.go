@@ -33,7 +33,7 @@ func events(next <-chan struct{}) http.HandlerFunc {
 // caller.
 func TestAnEventStreamIsNoExchange(t *testing.T) {
 	next := make(chan struct{})
-	s := serve(t, guard(t, exchange(200*ms)), events(next))
+	s := serve(t, guard(t, exchange(500*ms)), events(next))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, _ := http.NewRequestWithContext(ctx, "GET", s.server.URL, nil)
@@ -46,7 +46,7 @@ func TestAnEventStreamIsNoExchange(t *testing.T) {
 		t.Error("the stream holds a slot")
 	}
 	lines := bufio.NewReader(answer.Body)
-	for began := time.Now(); time.Since(began) < 500*ms; { // beyond the exchange and its bound
+	for began := time.Now(); time.Since(began) < 1200*ms; { // beyond the exchange and its bound
 		next <- struct{}{}
 		if line, err := lines.ReadString('\n'); err != nil || line != "data: tick\n" {
 			t.Fatalf("%q, %v after %v", line, err, time.Since(began))

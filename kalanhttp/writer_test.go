@@ -18,7 +18,7 @@ import (
 // An event stream gives its slot back when it begins, and no deadline cuts it.
 func TestAnEventStreamHoldsNoSlot(t *testing.T) {
 	next := make(chan struct{})
-	h := admit(t, admission(t, slots(1), exchange(150*ms)), events(next))
+	h := admit(t, admission(t, slots(1), exchange(500*ms)), events(next))
 	h.handler.Streams = 1
 	r := request(t, h.URL)
 	r.Header.Set("Accept", "text/html, text/event-stream;q=0.9")
@@ -27,7 +27,7 @@ func TestAnEventStreamHoldsNoSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(answer.Body)
-	for began := time.Now(); time.Since(began) < 300*ms; {
+	for began := time.Now(); time.Since(began) < 800*ms; {
 		next <- struct{}{}
 		if line, err := lines.ReadString('\n'); err != nil || line != "data: tick\n" {
 			t.Fatalf("%q %v", line, err)

@@ -160,8 +160,11 @@ func deadlock(t testing.TB, db *kalansql.DB) error {
 func TestNobodyListens(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
+	mine, err := net.Dial("tcp", l.Addr().String()) // so that nobody is given its port
+	must(t, err)
+	defer mine.Close()
 	l.Close()
-	connector, err := pq.NewConnector(fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable", l.Addr().(*net.TCPAddr).Port))
+	connector, err := pq.NewConnector(fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable", mine.LocalAddr().(*net.TCPAddr).Port))
 	must(t, err)
 	db, err := kalansql.Open(connector, kalansql.Config{Breaker: breaker.Config{Calls: 3}})
 	must(t, err)
@@ -195,7 +198,7 @@ func TestAConnectionThatDoesNotComeAbout(t *testing.T) {
 	defer db.Close()
 	for range 2 {
 		began := time.Now()
-		if err := db.PingContext(t.Context()); !errors.Is(err, policy.Timeout) || time.Since(began) > 2*time.Second {
+		if err := db.PingContext(t.Context()); !errors.Is(err, policy.Timeout) || time.Since(began) > 20*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	}

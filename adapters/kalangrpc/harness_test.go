@@ -90,7 +90,7 @@ func exchange(d time.Duration) func(*kalan.Config) { return func(c *kalan.Config
 func guard(t testing.TB, changes ...func(*kalan.Config)) *kalan.Guard {
 	t.Helper()
 	c := kalan.Config{Name: "prices"}
-	c.Exchange = 2 * time.Second
+	c.Exchange = plenty
 	c.Retry.Attempts, c.Retry.Base = 4, time.Millisecond
 	c.Budget.Ratio = 100 // these tests are not about the budget
 	c.Limit = limit.Fixed(25)

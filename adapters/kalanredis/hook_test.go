@@ -17,9 +17,9 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 )
 
-// bound is what a limit of 100 or 200 ms may take on a busy machine: far from
+// bound is what a limit of 100 or 200 ms may take on a busy machine: still below
 // the five seconds that go-redis waits by default.
-const bound = 2 * time.Second
+const bound = 4 * time.Second
 
 // A frozen server: reads of an old connection and the HELLO of a new one are
 // cut at 200 ms, and a caller with less time leaves when its time is up.
