@@ -59,7 +59,8 @@ func BenchmarkRate(b *testing.B) {
 }
 
 func BenchmarkSlots(b *testing.B) {
-	compare(b, peer{"kalan", kalanLimit(limit.Fixed(100), false)}, peer{"kalan-timed", kalanLimit(limit.Fixed(100), true)},
+	compare(b, peer{"kalan", kalanSlots(100)},
+		peer{"kalan-measuring", kalanLimit(limit.Fixed(100), false)}, peer{"kalan-measuring-timed", kalanLimit(limit.Fixed(100), true)},
 		peer{"x-sync-semaphore", syncSemaphore(100)}, peer{"failsafe", failsafeBulkhead(100)})
 }
 

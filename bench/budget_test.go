@@ -23,6 +23,7 @@ func TestAllocationBudgets(t *testing.T) {
 	}{
 		{"breaker", kalanBreaker(), 0},
 		{"rate", kalanRate(), 0},
+		{"slots", kalanSlots(100), 0},
 		{"fixed limit", kalanLimit(limit.Fixed(100), true), 0},
 		{"adaptive limit", kalanLimit(limit.Config{}, true), 0},
 		{"AIMD", kalanLimit(limit.Config{Kind: limit.AIMD}, true), 0},
@@ -50,7 +51,7 @@ func TestEveryPeerRunsTheWork(t *testing.T) {
 		"x/sync/semaphore": syncSemaphore(1), "failsafe bulkhead": failsafeBulkhead(1), "failsafe adaptive": failsafeAdaptive(),
 		"aegis BBR": aegisBBR(), "go-zero shedder": zeroShedder(), "failsafe retry": failsafeExecutor(failsafeRetry()),
 		"failsafe stack": failsafeStack(false), "failsafe stack with timeout": failsafeStack(true),
-		"kalan breaker": kalanBreaker(), "kalan rate": kalanRate(), "kalan limit": kalanLimit(limit.Fixed(1), true), "kalan retry": kalanRetry(),
+		"kalan breaker": kalanBreaker(), "kalan rate": kalanRate(), "kalan slots": kalanSlots(1), "kalan limit": kalanLimit(limit.Fixed(1), true), "kalan retry": kalanRetry(),
 	} {
 		ran := 0
 		for range 3 {

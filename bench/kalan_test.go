@@ -12,6 +12,7 @@ import (
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
+	"github.com/kalan-go/kalan/slots"
 )
 
 // exchange is the attempt timeout of everything that has one.
@@ -72,6 +73,23 @@ func kalanRate() call {
 			return policy.Rate
 		}
 		_, err := fn()
+		return err
+	}
+}
+
+// kalanSlots only counts, as the peers do.
+func kalanSlots(n int) call {
+	s, err := slots.New(slots.Config{Max: n})
+	if err != nil {
+		panic(err)
+	}
+	return func(fn work) error {
+		token, ok := s.Take()
+		if !ok {
+			return policy.Full
+		}
+		_, err := fn()
+		token.Give()
 		return err
 	}
 }
