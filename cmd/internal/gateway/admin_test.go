@@ -107,6 +107,7 @@ func TestStatus(t *testing.T) {
 func TestAProbeWaitsForNoBody(t *testing.T) {
 	t.Parallel()
 	h := open(t, fileFor(backend(t, answers("ok"))))
+	waiting := make(map[string]net.Conn)
 	for _, head := range []string{"GET /livez", "POST /livez", "GET /metrics"} {
 		for _, framing := range []string{"Content-Length: 1000\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3e8\r\nabc"} {
 			c, err := net.Dial("tcp", h.AdminAddr().String())
@@ -115,11 +116,14 @@ func TestAProbeWaitsForNoBody(t *testing.T) {
 			}
 			defer c.Close()
 			c.SetDeadline(time.Now().Add(patience))
-			io.WriteString(c, head+" HTTP/1.1\r\nHost: x\r\n"+framing)
-			answer, err := io.ReadAll(c)
-			if !strings.HasPrefix(string(answer), "HTTP/1.1 ") || err != nil {
-				t.Errorf("%s with %.14s...: %.40q, %v", head, framing, answer, err)
-			}
+			request := head + " HTTP/1.1\r\nHost: x\r\n" + framing
+			io.WriteString(c, request)
+			waiting[request] = c
+		}
+	}
+	for request, c := range waiting {
+		if answer, err := io.ReadAll(c); !strings.HasPrefix(string(answer), "HTTP/1.1 ") || err != nil {
+			t.Errorf("%q: %.40q, %v", request, answer, err)
 		}
 	}
 }

@@ -319,26 +319,6 @@ func TestOneLayerOwnsTheRetries(t *testing.T) {
 	}
 }
 
-// TestAHangingAttemptIsHedged, where the file asks for it and the request may
-// run twice.
-func TestAHangingAttemptIsHedged(t *testing.T) {
-	for method, want := range map[string]int32{"GET": 2, "PUT": 2, "POST": 1} {
-		var hits atomic.Int32
-		file := fileFor(counting(t, &hits, func(_ http.ResponseWriter, r *http.Request) {
-			io.Copy(io.Discard, r.Body)
-			if hits.Load() == 1 {
-				<-r.Context().Done()
-			}
-		}))
-		file.Upstreams[0].Retry.Hedge = retry.Hedge{After: 50 * time.Millisecond}
-		h := open(t, file)
-		a := h.do(t, method, "/", "x")
-		if answered := a.StatusCode == 200 && a.took < 500*time.Millisecond; answered != (want == 2) || hits.Load() != want {
-			t.Errorf("%s: %d after %d attempts and %v", method, a.StatusCode, hits.Load(), a.took)
-		}
-	}
-}
-
 // TestADeadAddressIsPassedOver: it would use up the retry budget of the others.
 func TestADeadAddressIsPassedOver(t *testing.T) {
 	var hits [2]atomic.Int32
