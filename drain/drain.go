@@ -23,9 +23,10 @@
 // nor prolongs it (O-12).
 //
 // Use it for servers of any protocol: wrap each piece of work in Enter and Exit,
-// serve Ready as the readiness probe, and call Run when the signal comes. What
-// it does not do: speak the protocol's own farewell. Send "Connection: close",
-// or GOAWAY, from Leaving on ([Drain.State]); end long streams when
+// serve Ready as the readiness probe, and call Run when the signal comes.
+// kalanhttp.Handler and kalangrpc.Server do the first by themselves, and speak
+// their protocol's farewell: all they need is the Drain. For others, tell the
+// peers to close from Leaving on ([Drain.State]), and end long streams when
 // [Drain.Finishing] is closed.
 package drain
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/drain"
 	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/internal/refusal"
 	"github.com/kalan-go/kalan/internal/travel"
@@ -85,6 +86,12 @@ type Handler struct {
 	// HoldStreams lets a stream keep its slot to its end: for streams that are
 	// work, such as a conversion, and no subscriptions.
 	HoldStreams bool
+	// Drain is the way out of the process (F6). While it leaves, answers close
+	// their connections; when it takes nothing new, requests are refused with
+	// 503, and the context of a stream that has begun ends. nil means that the
+	// server never leaves by itself. Give Drain.Run the http.Server's Shutdown and
+	// Close.
+	Drain *drain.Drain
 
 	streams atomic.Int64
 }
@@ -98,6 +105,12 @@ var tenants = maphash.MakeSeed()
 
 // ServeHTTP admits the request, or refuses it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.Drain != nil {
+		if !h.join(w) {
+			return
+		}
+		defer h.Drain.Exit()
+	}
 	ctx, wrong := h.timed(r)
 	if wrong != nil {
 		wrong.Write(w)
@@ -111,6 +124,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.serve(w, r.WithContext(carry.With(r.Context(), asked)), until, held)
 }
+
+// join makes the request a piece of the drain's work, or refuses it. Who is told
+// to close its connection finds another server with the next one.
+func (h *Handler) join(w http.ResponseWriter) bool {
+	in := h.Drain.Enter()
+	if h.Drain.State() != drain.Ready {
+		w.Header()["Connection"] = closing
+	}
+	if !in {
+		p := refusal.Wrong(http.StatusServiceUnavailable, "the server is leaving; another one serves")
+		p.RetryAfter = refusal.ComeBack(policy.None, 0)
+		p.Write(w)
+	}
+	return in
+}
+
+var closing = []string{"close"}
 
 // enter is the work of a call that only admits: it tells until when it has
 // time.

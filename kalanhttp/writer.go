@@ -88,7 +88,20 @@ func (w *writer) startStream() error {
 		return &kalan.Rejection{Guard: h.Guard.Name(), Reason: policy.Full, Cause: errStreams}
 	}
 	w.streaming = true
+	if h.Drain != nil {
+		go w.endAtFinish()
+	}
 	return nil
+}
+
+// endAtFinish ends a stream when the server takes nothing new any more: it has
+// no end of its own that could be waited for.
+func (w *writer) endAtFinish() {
+	select {
+	case <-w.handler.Drain.Finishing():
+		w.cancel()
+	case <-w.ctx.Done():
+	}
 }
 
 // leaveGuard gives the slot of a stream back: it is no work any more.

@@ -60,6 +60,8 @@
 // coming back. What arrives with less time than the work needs is refused as
 // expired. The health service passes by the guard (O-36). A handler's error
 // that is a Rejection of a guard further down is answered with its status too.
+// With a Drain the server leaves in order: what is in flight is finished, what
+// comes is sent elsewhere, and [Steps] says the protocol's farewell.
 //
 // # Retries have one owner
 //

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/drain"
 	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 )
@@ -39,6 +40,10 @@ type Server struct {
 	// Trust says whether the peer's x-retry-owner is believed (the peer is in
 	// ctx, see package peer). nil means nobody's is.
 	Trust func(ctx context.Context) bool
+	// Drain is the way out of the process (F6): when it takes nothing new, calls
+	// are refused with UNAVAILABLE, and the context of a long stream ends. Give
+	// its Run the [Steps] of the grpc.Server. nil means that nobody leaves.
+	Drain *drain.Drain
 }
 
 // Options returns what grpc.NewServer needs: both interceptors.
@@ -91,6 +96,12 @@ func (s Server) Unary() grpc.UnaryServerInterceptor {
 		if s.bypasses(info.FullMethod) {
 			return handle(ctx, req)
 		}
+		if !s.join() {
+			trailer, err := leaving()
+			_ = grpc.SetTrailer(ctx, trailer)
+			return nil, err
+		}
+		defer s.exit()
 		ctx, ask := s.enter(ctx, info.FullMethod)
 		way := kalan.Way[any]{Ask: ask, Judge: func(_ any, err error) policy.Report { return handled(err, s.Judge) }}
 		reply, held, err := kalan.Hold(ctx, s.Guard, way, func(ctx context.Context) (any, error) { return handle(ctx, req) })
@@ -111,6 +122,12 @@ func (s Server) Stream() grpc.StreamServerInterceptor {
 		if s.bypasses(info.FullMethod) {
 			return handle(srv, ss)
 		}
+		if !s.join() {
+			trailer, err := leaving()
+			ss.SetTrailer(trailer)
+			return err
+		}
+		defer s.exit()
 		ctx, ask := s.enter(ss.Context(), info.FullMethod)
 		run := s.hold
 		if s.Long != nil && s.Long(info.FullMethod) {
@@ -143,6 +160,8 @@ func (s *Server) admit(ctx context.Context, ask kalan.Ask, run func(context.Cont
 		return err
 	}
 	held.Release(policy.Cut)
+	ctx, cancel := s.untilFinish(ctx)
+	defer cancel()
 	return run(ctx)
 }
 
