@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kalan-go/kalan/cmd/internal/certs"
 	"github.com/kalan-go/kalan/cmd/internal/config"
 	"github.com/kalan-go/kalan/cmd/internal/gateway"
 	"github.com/kalan-go/kalan/cmd/internal/strict"
@@ -49,7 +50,7 @@ at once.`,
 
 // serve runs the gateway of one file until it has left.
 func serve(ctx context.Context, name string, log *slog.Logger, errOut io.Writer) error {
-	file, warnings, err := config.Load(name)
+	file, warnings, err := config.Load(name, certs.Check)
 	if len(warnings) > 0 {
 		fmt.Fprintln(errOut, warnings)
 	}

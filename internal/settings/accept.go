@@ -24,6 +24,9 @@ type Accept struct {
 	// PerAddress limits the new connections of one address (IPv6: one /64). A
 	// trusted peer's are not: many callers come through it.
 	PerAddress Quota `yaml:"per_address"`
+	// Handshakes limits those of a listener with TLS: the first and, for each
+	// connection, the most expensive thing that is done for a caller.
+	Handshakes Handshakes `yaml:"handshakes"`
 	// Stages are what a caller goes through before it is served, in that order:
 	// the cheapest first, the most expensive last and tightest. Routes name
 	// theirs.
@@ -51,6 +54,25 @@ type Quota struct {
 	// Burst is how many may come at once; 0 means one second's worth, at least
 	// one.
 	Burst int `yaml:"burst"`
+}
+
+// Handshakes limits the TLS handshakes. One begins when its hello has come: a
+// caller that has connected and says nothing takes no place here, and none from
+// others. What is over a limit is closed at once, before anything has been
+// computed for it.
+type Handshakes struct {
+	// Rate is how many a second are begun; 0 means any number. It is at most
+	// the rate of new connections.
+	Rate float64 `yaml:"rate"`
+	// Burst is how many may begin at once; 0 means one second's worth.
+	Burst int `yaml:"burst"`
+	// Running is how many may be under way at a time; 1,000 when 0. More suits
+	// callers far away.
+	Running int `yaml:"running"`
+	// Within is how long the whole of it may take, hello included, before the
+	// connection is closed; 5 s when 0. More suits slow networks, and lets
+	// whoever says half a hello hold an open connection for longer.
+	Within time.Duration `yaml:"within"`
 }
 
 // A Stage is one step on the way in, such as a login or a first subscription:
@@ -82,6 +104,7 @@ var accept = Accept{
 	Keys:        100_000,
 	Buffer:      256 << 10,
 	Stall:       5 * time.Second,
+	Handshakes:  Handshakes{Running: 1000, Within: 5 * time.Second},
 }
 
 func (a *Accept) withDefaults() *Accept {
@@ -94,5 +117,7 @@ func (a *Accept) withDefaults() *Accept {
 	fill(&full.Keys, accept.Keys)
 	fill(&full.Buffer, accept.Buffer)
 	fill(&full.Stall, accept.Stall)
+	fill(&full.Handshakes.Running, accept.Handshakes.Running)
+	fill(&full.Handshakes.Within, accept.Handshakes.Within)
 	return &full
 }

@@ -38,6 +38,10 @@ func (f File) Validate() policy.Problems {
 	f.Defences = DefencesOn // what is written is checked, also when it is not in force
 	f = f.WithDefaults()
 	f.checkListeners(&c)
+	f.TLS.check(&c)
+	if f.TLS == nil && f.Accept.Handshakes != accept.Handshakes {
+		c.Refuse("accept.handshakes", "listen speaks no TLS, so that there are none; write a tls block, or remove this one")
+	}
 	f.checkDrain(&c)
 	f.checkDeadline(&c)
 	f.Accept.check(&c)

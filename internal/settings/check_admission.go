@@ -16,11 +16,11 @@ func (a *Accept) check(c *field.Check) {
 	c.Count("accept.keys", a.Keys, mostKeys)
 	c.Count("accept.buffer", a.Buffer, mostCount)
 	c.Duration("accept.stall", a.Stall)
+	before, name := a.Handshakes.check(c, a.Rate)
 	if len(a.Stages) > mostStages {
 		c.Refuse("accept.stages", "%d of them; %d is the most", len(a.Stages), mostStages)
 		return
 	}
-	before, name := a.Rate, "accept.rate"
 	for i, s := range a.Stages {
 		path := keys.Item("accept.stages", i)
 		s.check(c, path)
@@ -32,6 +32,21 @@ func (a *Accept) check(c *field.Check) {
 		}
 		before, name = s.Rate, "that of "+s.Name
 	}
+}
+
+// check returns the rate that the next stage may have, and whose that is.
+func (h Handshakes) check(c *field.Check, connections float64) (rate float64, name string) {
+	const path = "accept.handshakes"
+	checkRate(c, path, h.Rate, h.Burst)
+	c.Count(path+".running", h.Running, mostCount)
+	c.Duration(path+".within", h.Within)
+	switch {
+	case h.Rate == 0:
+		return connections, "accept.rate"
+	case connections > 0 && h.Rate > connections:
+		c.Refuse(path+".rate", "%v is above accept.rate, %v, and would limit nothing; write less", h.Rate, connections)
+	}
+	return h.Rate, path + ".rate"
 }
 
 func (s Stage) check(c *field.Check, path string) {
@@ -65,8 +80,8 @@ func (f File) checkStages(c *field.Check) {
 // checkBelief finds headers that nobody is believed in, and certificates that
 // nobody can show.
 func (f File) checkBelief(c *field.Check) {
-	if f.Tenant != nil && f.Tenant.From == "certificate" {
-		c.Warn("tenant.from", "listen speaks no TLS yet, so that nobody shows a certificate and all are one tenant; write header:NAME behind what ends the TLS")
+	if f.Tenant != nil && f.Tenant.From == "certificate" && (f.TLS == nil || f.TLS.Clients == "") {
+		c.Warn("tenant.from", "nobody is asked for a certificate, so that all are one tenant; write tls.clients, or header:NAME behind what ends the TLS")
 	}
 	if len(f.Trust) > 0 {
 		return

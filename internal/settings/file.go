@@ -19,6 +19,8 @@ import (
 type File struct {
 	// Listen is the address that serves the routes, ":8080" when empty.
 	Listen string `yaml:"listen"`
+	// TLS has that listener speak TLS. nil means plain HTTP.
+	TLS *TLS `yaml:"tls"`
 	// Admin is the address of probes and metrics, "127.0.0.1:9901" when empty.
 	// Probes that come from outside the machine need ":9901". It must not be
 	// reachable from where the callers are.

@@ -64,6 +64,19 @@ var spoilt = []struct {
 		f.Tenant, f.Priority = &Tenant{From: "header:X-Tenant"}, &Priority{From: "header:X-Priority"}
 	}},
 	{"a certificate without TLS", func(f *File) { f.Tenant = &Tenant{From: "certificate"} }},
+	{"a certificate that nobody is asked for", func(f *File) {
+		f.Tenant, f.TLS = &Tenant{From: "certificate"}, &TLS{Certificate: "a.crt", Key: "a.key"}
+	}},
+	{"TLS without files", func(f *File) { f.TLS = &TLS{Require: true} }},
+	{"handshakes without TLS", func(f *File) { f.Accept = &Accept{Handshakes: Handshakes{Rate: 10}} }},
+	{"handshakes", func(f *File) {
+		f.TLS = &TLS{Certificate: "a.crt", Key: "a.key"}
+		f.Accept = &Accept{Handshakes: Handshakes{Rate: -1, Burst: -1, Running: -1, Within: -1}}
+	}},
+	{"more handshakes than connections, and fewer than logins", func(f *File) {
+		f.TLS, f.Routes[0].Stage = &TLS{Certificate: "a.crt", Key: "a.key", Clients: "ca.crt", Require: true}, "login"
+		f.Accept = &Accept{Rate: 10, Handshakes: Handshakes{Rate: 20, Within: 500}, Stages: []Stage{{Name: "login", Rate: 30}}}
+	}},
 	{"priority key", func(f *File) { f.Priority = &Priority{From: "key:X-Priority"} }},
 	{"priority", func(f *File) { f.Priority = &Priority{From: "X-Priority", Levels: []string{"a", "b c", "a"}} }},
 	{"route priority", func(f *File) { f.Routes[0].Priority = "critcal" }},
@@ -250,8 +263,22 @@ func TestOptionalBlocksHaveDefaults(t *testing.T) {
 	f := sound()
 	f.Accept, f.Tenant, f.Priority = &Accept{}, &Tenant{}, &Priority{}
 	f = f.WithDefaults()
+	if f.Accept.Handshakes != (Handshakes{Running: 1000, Within: 5 * time.Second}) {
+		t.Errorf("got %+v", f.Accept.Handshakes)
+	}
 	if f.Accept.Connections != 20_000 || f.Accept.RetryAfter != (span.Range{Min: 3 * time.Second, Max: 8 * time.Second}) ||
 		f.Tenant.From != "address" || f.Tenant.Keys != 100_000 || fmt.Sprint(f.Priority.Levels) != "[critical default bulk]" {
 		t.Errorf("got %+v %+v %+v", f.Accept, f.Tenant, f.Priority)
+	}
+}
+
+func TestNamesOfFilesBeginWhereTheConfigurationIs(t *testing.T) {
+	var none *TLS
+	if none.Below("/etc/kalan") != nil {
+		t.Error("there is a TLS block")
+	}
+	written := TLS{Certificate: "tls/a.crt", Key: "/run/a.key"}
+	if got := *written.Below("/etc/kalan"); got != (TLS{Certificate: "/etc/kalan/tls/a.crt", Key: "/run/a.key"}) || written.Certificate != "tls/a.crt" {
+		t.Errorf("got %+v", got)
 	}
 }

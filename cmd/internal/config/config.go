@@ -2,7 +2,8 @@
 //
 // It puts together what two others know: strict how a file is read, and settings
 // what the values mean and which of them go together. One Load reports
-// everything that both find.
+// everything that both find, and what its caller adds: whoever serves needs the files that this one names, and
+// a planner does not.
 package config
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 
 	"github.com/kalan-go/kalan/cmd/internal/strict"
@@ -22,23 +24,32 @@ import (
 // most is how many bytes are read of a file, one more than strict takes.
 const most = 1<<20 + 1
 
+// A Check finds what is wrong with a configuration beyond its own content. It is
+// given one that may have other mistakes.
+type Check func(settings.File) policy.Problems
+
 // Load reads the file with the given name. It returns the configuration with
-// its defaults filled in, and warnings about what is allowed and probably not
-// meant. The error is strict.Problems when the content is at fault.
-func Load(name string) (file settings.File, warnings strict.Problems, err error) {
+// its defaults filled in and the names of files below its own directory, and
+// warnings about what is allowed and probably not meant. The error is
+// strict.Problems when the content is at fault.
+func Load(name string, checks ...Check) (file settings.File, warnings strict.Problems, err error) {
 	text, err := read(name)
 	if err != nil {
 		return settings.File{}, nil, err
 	}
-	return Read(name, text)
+	return Read(name, text, checks...)
 }
 
 // Read is Load of a file whose content is text.
-func Read(name string, text []byte) (file settings.File, warnings strict.Problems, err error) {
+func Read(name string, text []byte, checks ...Check) (file settings.File, warnings strict.Problems, err error) {
 	var written settings.File
 	doc, problems := strict.Decode(name, text, &written)
 	full := written.WithDefaults()
+	full.TLS = full.TLS.Below(filepath.Dir(name))
 	found := append(replaced(doc, full), worthSaying(doc, written.Validate())...)
+	for _, check := range checks {
+		found = append(found, check(full)...)
+	}
 	problems = append(problems, doc.Place(found)...)
 	problems.Sort()
 	errs, warnings := problems.Split()

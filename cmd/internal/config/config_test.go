@@ -49,8 +49,8 @@ func TestBadInput(t *testing.T) {
 func TestAMisspeltLimitIsRefused(t *testing.T) {
 	text := strings.Replace(smallest, "upstream: bridge}", "upstream: bridge, burts: 5}", 1) +
 		"rate_limt: {requests: 60, per: 1m}\nroutes: []\n"
-	want := `kalan.yaml:4:34: routes[0].burts: unknown key; did you mean accept.burst or accept.per_address.burst or accept.stages[].burst?
-kalan.yaml:5:1: rate_limt: unknown key; did you mean accept.rate or accept.per_address.rate or accept.stages[].rate?
+	want := `kalan.yaml:4:34: routes[0].burts: unknown key; did you mean accept.burst or accept.per_address.burst or accept.handshakes.burst?
+kalan.yaml:5:1: rate_limt: unknown key; did you mean accept.rate or accept.per_address.rate or accept.handshakes.rate?
 kalan.yaml:6:1: routes: duplicate key; it stands on line 3 already: did you mean another key? Keep one of the two`
 	if got := problems(t, text); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
