@@ -15,7 +15,7 @@ func TestTheProgramsInTheDocumentsCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the library: left out of -short")
 	}
-	all, err := list(repository(), "./...", "log", "net/http")
+	all, err := list(repository(), "./...", "log", "net/http", "os/signal")
 	if err != nil {
 		t.Fatal(err)
 	}
