@@ -100,3 +100,58 @@ func ExampleRejection() {
 	// true true
 	// done <nil>
 }
+
+// A dependency whose client raises errors of its own says which of them are its
+// fault. A business error is not, and opens no breaker.
+func ExampleConfig() {
+	errNoFunds, errMaintenance := errors.New("no funds"), errors.New("maintenance")
+	config := kalan.Config{Name: "payments", Classify: func(err error) policy.Report {
+		if errors.Is(err, errMaintenance) {
+			return policy.Report{Outcome: policy.Failure, Final: true} // and no second attempt
+		}
+		return kalan.Classify(err)
+	}}
+	payments, err := kalan.New(config)
+	if err != nil {
+		panic(err)
+	}
+	for _, err := range []error{nil, errNoFunds, errMaintenance} {
+		kalan.Do(context.Background(), payments, func(context.Context) (int, error) { return 0, err })
+	}
+	outcomes := payments.Snapshot().Counts.Outcomes
+	fmt.Println(outcomes[policy.Success], "good,", outcomes[policy.Ignored], "ignored,", outcomes[policy.Failure], "failed")
+	// Output: 1 good, 1 ignored, 1 failed
+}
+
+// What a guard has decided is told afterwards, to whoever watches.
+func ExampleWatch() {
+	config := kalan.Config{Name: "orders"}
+	config.Trace = 1024 // keep every decision
+	config.Retry.Jitter = retry.AtOnce
+	orders, err := kalan.New(config)
+	if err != nil {
+		panic(err)
+	}
+	kalan.Do(context.Background(), orders, func(ctx context.Context) (int, error) {
+		if kalan.AttemptOf(ctx).Number == 1 {
+			return 0, context.DeadlineExceeded // the first attempt runs out of time
+		}
+		return 42, nil
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // a program watches on a goroutine, for as long as it runs
+	kalan.Watch(ctx, kalan.ObserverFunc(func(g *kalan.Guard, events []policy.Event, _ uint64) {
+		for _, e := range events {
+			if e.Kind == policy.Settled {
+				fmt.Println(g.Name(), e.Kind, e.Outcome)
+				continue
+			}
+			fmt.Println(g.Name(), e.Kind)
+		}
+	}), orders)
+	// Output:
+	// orders started
+	// orders settled failure
+	// orders retried
+	// orders settled success
+}
