@@ -33,8 +33,16 @@ SIGTERM, or an interrupt, makes it leave in order: readiness says no, requests a
 served on for drain.delay and may finish within drain.finish. A second signal ends it
 at once.`,
 		Example: `  kalan serve --config examples/trading/kalan.yaml`,
-		Args:    cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%.60q stands alone; a flag names the file: --config %.60s", args[0], args[0])
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			if file == "" {
+				return failure{errors.New("--config: is empty; write the name of a file, such as kalan.yaml"), statusBad}
+			}
 			log, err := newLogger(c.ErrOrStderr(), level, format)
 			if err != nil {
 				return failure{err, statusBad}
