@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/kalan-go/kalan/cmd/internal/gateway/frame"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
@@ -14,20 +13,27 @@ import (
 // A conn is one client's connection. It remembers who is at the other end, and
 // reads along for requests that are framed in two ways.
 type conn struct {
-	net.Conn
-	peer    *wire.Peer
-	scanner frame.Scanner // told by whoever reads; net/http reads one at a time
-	bad     atomic.Uint64 // number of the first request that must not be served
-	served  uint64        // requests so far; they are served one after the other
-	left    func()        // hears, once, that it is closed
-	closed  atomic.Bool
-	stall   time.Duration // a reader that takes nothing for so long is gone
-	writeBy atomic.Pointer[time.Time]
+	net.Conn       // below, or TLS over it
+	below    *pace // what is written to in the end
+	peer     *wire.Peer
+	scanner  frame.Scanner // told by whoever reads; net/http reads one at a time
+	bad      atomic.Uint64 // number of the first request that must not be served
+	served   uint64        // requests so far; they are served one after the other
+	left     func()        // hears, once, that it is closed
+	closed   atomic.Bool
+	torn     atomic.Bool  // closed without TLS's own goodbye
+	cut      *atomic.Bool // the gateway leaves and waits no longer
 }
 
 func (c *conn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
 		c.left()
+	}
+	if c.cut.Load() {
+		c.reset()
+	}
+	if c.torn.Load() {
+		return c.below.Close()
 	}
 	return c.Conn.Close()
 }
@@ -51,9 +57,8 @@ func (c *conn) next() bool {
 // reset makes the coming close one that the peer cannot take for the end of an
 // answer.
 func (c *conn) reset() {
-	if tcp, ok := c.Conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
-	}
+	c.torn.Store(true)
+	c.below.reset()
 }
 
 type connKey struct{}
@@ -72,15 +77,27 @@ func (l listener) Accept() (net.Conn, error) {
 		}
 		peer := l.g.trust.Peer(c.RemoteAddr().String())
 		if l.g.gate.Admit(c, l.g.teller.Place(peer.Addr), peer.Trusted) {
-			admitted := &conn{Conn: c, peer: peer, left: l.g.gate.Leave, stall: l.g.file.Accept.Stall}
-			admitted.setBuffer(l.g.file.Accept.Buffer)
-			return admitted, nil
+			return l.g.welcome(c, peer), nil
 		}
 	}
 }
 
+// welcome makes a conn of one that was let in.
+func (g *Gateway) welcome(c net.Conn, peer *wire.Peer) net.Conn {
+	below := &pace{Conn: c, stall: g.file.Accept.Stall}
+	below.setBuffer(g.file.Accept.Buffer)
+	plain := &conn{Conn: below, below: below, peer: peer, left: g.gate.Leave, cut: &g.cut}
+	if g.secrecy == nil {
+		return plain
+	}
+	return g.secrecy.over(plain)
+}
+
 // remember puts the connection into the contexts of its requests.
 func remember(ctx context.Context, c net.Conn) context.Context {
+	if s, ok := c.(*secret); ok {
+		c = s.conn
+	}
 	return context.WithValue(ctx, connKey{}, c)
 }
 

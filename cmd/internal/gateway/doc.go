@@ -34,6 +34,13 @@
 // (F20). What may be repeated may also be hedged, where the file says when: a
 // second attempt, at the next address, beside one that has not answered.
 //
+// # TLS
+//
+// A listener with TLS refuses what is over the rate of new connections before
+// the handshake, and a handshake that is over its own limits when its hello has
+// come: nothing has been computed by then. Handshakes run on the goroutines of
+// their connections, each within a time. See secure.go.
+//
 // # Limits
 //
 // HTTP/1.1 only: gRPC, upgrades and HTTP/2 are answered 501. Requests are

@@ -20,6 +20,7 @@ import (
 // An entrance is what stands before the guards: it tells callers apart, and
 // limits connections, tenants and the stages on the way in.
 type entrance struct {
+	secrecy *secrecy // nil: the listener speaks no TLS
 	teller  *caller.Teller
 	gate    *accept.Gate
 	tenants *quota.Table // the rate of each tenant
@@ -35,8 +36,12 @@ func (g *Gateway) enclose() {
 		way.Connections = most
 	}
 	g.teller = caller.New(g.file, g.trust)
+	answer := turnedAway
+	if g.file.TLS != nil {
+		answer = nil
+	}
 	g.gate = accept.New(accept.Config{
-		Accept: way, Now: g.instant, Answer: turnedAway,
+		Accept: way, Now: g.instant, Answer: answer,
 		Refused: func(took time.Duration) { g.metrics.unrouted.arrival.Observe(took.Seconds()) },
 	})
 	for _, s := range way.Stages {

@@ -38,6 +38,7 @@ type Gateway struct {
 	drain         *drain.Drain
 	inflight      atomic.Int64 // requests whose callers wait
 	leaving       atomic.Bool  // from the first signal on
+	cut           atomic.Bool  // what is still open is cut, and must not look whole
 	verbose       bool         // write an access log
 }
 
@@ -69,6 +70,9 @@ func New(file settings.File, log *slog.Logger) (*Gateway, error) {
 	}
 	g.workers.cap(g.file.Workers)
 	g.enclose()
+	if err := g.encrypt(); err != nil {
+		return nil, err
+	}
 	if err := g.connect(); err != nil {
 		return nil, err
 	}
@@ -78,6 +82,9 @@ func New(file settings.File, log *slog.Logger) (*Gateway, error) {
 		return nil, err
 	}
 	g.metrics = newMetrics(g)
+	if g.secrecy != nil {
+		g.metrics.registry.MustRegister(g.secrecy)
+	}
 	if err := g.listen(); err != nil {
 		g.Close()
 		return nil, err

@@ -119,7 +119,13 @@ func (h *house) leave(t testing.TB) int {
 	}
 }
 
-func (h *house) url(path string) string { return "http://" + h.Addr().String() + path }
+func (h *house) url(path string) string {
+	scheme := "http://"
+	if h.file.TLS != nil {
+		scheme = "https://"
+	}
+	return scheme + h.Addr().String() + path
+}
 
 // do sends a request with headers written "Name: value" and reads the answer.
 func (h *house) do(t testing.TB, method, path, body string, headers ...string) answered {

@@ -73,7 +73,7 @@ func (g *Gateway) run(ctx context.Context, signals <-chan os.Signal) int {
 	running.Go(func() { kalan.Watch(watching, g.observer(), g.guards()...) })
 	defer admin.Close()
 	g.log.Info("serving", "listen", g.Addr().String(), "admin", g.AdminAddr().String(),
-		"upstreams", len(g.upstreams), "routes", len(g.targets), "defences", g.file.Defences.String())
+		"tls", g.secrecy != nil, "upstreams", len(g.upstreams), "routes", len(g.targets), "defences", g.file.Defences.String())
 	select {
 	case err := <-failed:
 		g.log.Error("a listener failed", "error", err)
@@ -107,6 +107,7 @@ func (g *Gateway) leave(public *http.Server, signals <-chan os.Signal) int {
 		Finish: public.Shutdown,
 		Close: func() error {
 			cut = g.inflight.Load()
+			g.cut.Store(true)
 			return public.Close()
 		},
 	})

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"sync/atomic"
@@ -13,27 +14,52 @@ import (
 // hold a slot of the upstream for as long as they like, when no deadline ends
 // it (F11). Here every pause of theirs has one.
 
+// A pace is a client's connection below everything that is spoken on it: it
+// writes as long as the reader takes something from time to time. It lies below
+// TLS, since a write of TLS that a deadline has ended cannot be taken up again.
+type pace struct {
+	net.Conn
+	stall   time.Duration // a reader that takes nothing for so long is gone
+	writeBy atomic.Pointer[time.Time]
+	ending  atomic.Bool // what is still to be said has no time
+}
+
+// goodbye is how long the last words of TLS may take. A reader that has left no
+// room for them does not miss them, and whoever closes all connections waits for
+// one after the other.
+const goodbye = 100 * time.Millisecond
+
+// reset makes the coming close a reset.
+func (c *pace) reset() {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+}
+
 // setBuffer bounds what may lie unread in the connection's write buffer: beyond
 // that, writing waits for the reader.
-func (c *conn) setBuffer(bytes int) {
+func (c *pace) setBuffer(bytes int) {
 	if tcp, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
 		tcp.SetWriteBuffer(bytes)
 	}
 }
 
 // SetWriteDeadline limits writing, beside the limit on each pause.
-func (c *conn) SetWriteDeadline(t time.Time) error {
+func (c *pace) SetWriteDeadline(t time.Time) error {
+	if last := time.Now().Add(goodbye); c.ending.Load() && last.Before(t) {
+		t = last
+	}
 	c.writeBy.Store(&t)
 	return c.Conn.SetWriteDeadline(t)
 }
 
 // SetDeadline limits both.
-func (c *conn) SetDeadline(t time.Time) error {
+func (c *pace) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // Write writes as long as the reader takes something from time to time.
-func (c *conn) Write(p []byte) (written int, err error) {
+func (c *pace) Write(p []byte) (written int, err error) {
 	for {
 		limited := c.beginWrite()
 		n, err := c.Conn.Write(p[written:])
@@ -46,7 +72,7 @@ func (c *conn) Write(p []byte) (written int, err error) {
 
 // beginWrite sets the deadline of a write: when the reader has stalled, or when
 // the time of the answer is up. It reports which: true for a stall.
-func (c *conn) beginWrite() (limited bool) {
+func (c *pace) beginWrite() (limited bool) {
 	by := c.writeBy.Load()
 	stalled := time.Now().Add(c.stall)
 	if by != nil && !by.IsZero() && by.Before(stalled) {

@@ -22,13 +22,17 @@ const (
 	Tenant
 	// Rate: everybody together has.
 	Rate
+	// Running handshakes are as many as there may be.
+	Running
 
 	// Limits is the number of limits, for arrays indexed by Limit.
-	Limits = int(Rate) + 1
+	Limits = int(Running) + 1
 )
 
 // String returns the limit's word in metrics.
-func (l Limit) String() string { return [Limits]string{"open", "address", "tenant", "rate"}[l] }
+func (l Limit) String() string {
+	return [Limits]string{"open", "address", "tenant", "rate", "running"}[l]
+}
 
 // A shared rate is everybody's. It knows when those whom it refuses may come
 // back, and that they are many.

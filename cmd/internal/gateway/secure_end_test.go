@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan/internal/settings"
+)
+
+// Under TLS an orderly end is said, and a reset where none may be seen (O-33).
+func TestTheEndOfAnAnswerUnderTLS(t *testing.T) {
+	s := seal(t, fileFor(backend(t, answers("whole"))))
+	if got, err := s.say(t, "GET / HTTP/1.0\r\n\r\n"); err != nil || !strings.HasSuffix(got, "whole") {
+		t.Errorf("a whole one: %q %v", got, err)
+	}
+	s = seal(t, fileFor(backend(t, broken("Transfer-Encoding: chunked\r\n\r\n5\r\nchunk\r\n"))))
+	if _, err := s.say(t, "GET / HTTP/1.0\r\n\r\n"); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a broken one ended with %v", err)
+	}
+}
+
+// A reader that is slow, but reads, is served: a write of TLS that has run into
+// a deadline could not be gone on with.
+func TestASlowReaderUnderTLS(t *testing.T) {
+	const size = 1200 << 10
+	s := seal(t, patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) })))
+	c, err := s.dial(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.NetConn().(*net.TCPConn).SetReadBuffer(128 << 10)
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pause := time.NewTicker(20 * time.Millisecond)
+	defer pause.Stop()
+	read, piece := 0, make([]byte, 16<<10)
+	for err == nil {
+		var n int
+		n, err = a.Body.Read(piece)
+		read += n
+		<-pause.C
+	}
+	if read != size || err != io.EOF {
+		t.Errorf("%d of %d bytes, %v", read, size, err)
+	}
+}
+
+// F11: one that takes nothing is closed, and one that stops sending is told.
+func TestWhoStallsUnderTLS(t *testing.T) {
+	s := seal(t, patientFile(backend(t, endless)))
+	c, err := s.dial(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if _, err := io.ReadFull(c, make([]byte, 12)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "its connection is closed", func() bool { return s.gate.Snapshot().Open == 0 })
+	until(t, "its slot comes free", func() bool { return s.upstreams[0].guard.Snapshot().InFlight == 0 })
+	if got, err := s.say(t, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"); !strings.Contains(got, " 408 ") {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+// F6 with TLS: what is in flight is finished, the idle and those who have said
+// half a hello are closed, and all of it counts as well done.
+func TestLeavingUnderTLS(t *testing.T) {
+	arrived, finish := make(chan struct{}), make(chan struct{})
+	file := fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			close(arrived)
+			<-finish
+		}
+		io.WriteString(w, "done")
+	}))
+	file.Routes[0].Promise, file.Upstreams[0].Exchange = patience, patience
+	file.Accept = &settings.Accept{Handshakes: settings.Handshakes{Within: 200 * time.Millisecond}}
+	file.Drain.Finish = 20 * time.Second
+	s := seal(t, file)
+	idle, err := s.dial(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(idle, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	reader := bufio.NewReader(idle)
+	first, err := http.ReadResponse(reader, nil)
+	if err != nil || read(t, first) != "done" {
+		t.Fatal(err)
+	}
+	half, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer half.Close()
+	half.Write([]byte{22, 3, 1})
+	answer := make(chan answered, 1)
+	go func() { answer <- s.do(t, "GET", "/slow", "") }()
+	receive(t, "the request", arrived)
+	s.signals <- syscall.SIGTERM
+	if _, err := reader.ReadByte(); err != io.EOF {
+		t.Errorf("the idle one ended with %v", err)
+	}
+	close(finish)
+	if a := receive(t, "the answer", answer); a.body != "done" || !a.Close {
+		t.Errorf("%q, the connection ends: %v", a.body, a.Close)
+	}
+	if status := receive(t, "it leaves", s.status); status != 0 {
+		t.Errorf("status %d", status)
+	}
+}
+
+// Work that is cut does not end as if it were whole, in the clear as little as
+// under TLS.
+func TestWorkThatIsCutDoesNotLookWhole(t *testing.T) {
+	for name, block := range map[string]*settings.TLS{"in the clear": nil, "under TLS": {}} {
+		t.Run(name, func(t *testing.T) {
+			arrived, finish := make(chan struct{}), make(chan struct{})
+			file := fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Write([]byte("begun"))
+				w.(http.Flusher).Flush()
+				close(arrived)
+				<-finish
+			}))
+			file.Drain.Finish = 50 * time.Millisecond
+			file.Upstreams[0].Exchange, file.Routes[0].Promise = time.Minute, time.Minute
+			var h *house
+			var say func(testing.TB, string) (string, error)
+			if block == nil {
+				h = open(t, file)
+				say = h.raw
+			} else {
+				s := seal(t, file)
+				h, say = s.house, s.say
+			}
+			ended := make(chan error, 1)
+			go func() {
+				_, err := say(t, "GET / HTTP/1.0\r\n\r\n")
+				ended <- err
+			}()
+			receive(t, "the request", arrived)
+			h.signals <- syscall.SIGTERM
+			if err := receive(t, "its end", ended); !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("it ended with %v", err)
+			}
+			close(finish)
+			if status := receive(t, "it leaves", h.status); status != 1 {
+				t.Errorf("status %d", status)
+			}
+		})
+	}
+}
