@@ -60,8 +60,16 @@ func part(name string, ts []*world.Tally, counted float64, of func(*world.Tally)
 		}
 		return record.Over(samples)
 	}
+	// A tenant may ask twice in a replication: the share of all that it asked is
+	// what happened to it, and the replications say how sure that is.
+	var sum fates
+	for _, f := range all {
+		sum.add(f)
+	}
 	share := func(figure func(fates) float64) record.Interval {
-		return over(func(f fates) float64 { return figure(f) / max(f.offered, 1) })
+		i := over(func(f fates) float64 { return figure(f) / max(f.offered, 1) })
+		i.Mean = figure(sum) / max(sum.offered, 1)
+		return i
 	}
 	return PartResult{
 		Name:    name,

@@ -157,15 +157,27 @@ func writeSearches(out io.Writer, r *sim.Result) {
 		if s.What == "trigger" {
 			what, unit = "the shortest trigger that tips it lasts", " s"
 		}
+		doubt := ""
+		if n := undecided(&s); n > 0 {
+			doubt = fmt.Sprintf("; %s ended too soon to tell and counted as tipped: make the duration longer", count(n, "replication"))
+		}
 		switch {
 		case s.Always:
-			fmt.Fprintf(out, "%s: it tips from %s%s on\n", s.Name, figure.Short(s.Low, 2), unit)
+			fmt.Fprintf(out, "%s: it tips from %s%s on%s\n", s.Name, figure.Short(s.Low, 2), unit, doubt)
 		case s.Never:
-			fmt.Fprintf(out, "%s: it does not tip up to %s%s\n", s.Name, figure.Short(s.High, 2), unit)
+			fmt.Fprintf(out, "%s: it does not tip up to %s%s%s\n", s.Name, figure.Short(s.High, 2), unit, doubt)
 		default:
-			fmt.Fprintf(out, "%s: %s %s%s (between %s and %s)\n", s.Name, what, figure.Short(s.Found, 2), unit, figure.Short(s.Low, 2), figure.Short(s.High, 2))
+			fmt.Fprintf(out, "%s: %s %s%s (between %s and %s%s)\n", s.Name, what, figure.Short(s.Found, 2), unit, figure.Short(s.Low, 2), figure.Short(s.High, 2), doubt)
 		}
 	}
+}
+
+// undecided returns how many replications of a search could not be judged.
+func undecided(s *sim.SearchResult) (n int) {
+	for _, t := range s.Trials {
+		n += t.Undecided
+	}
+	return n
 }
 
 func writeChecks(out io.Writer, r *sim.Result) {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kalan-go/kalan/internal/figure"
 	"github.com/kalan-go/kalan/sim"
 )
 
@@ -78,57 +77,4 @@ func busy(s *sim.ServiceResult) string {
 		return amount(s.Work.Mean)
 	}
 	return amount(s.Work.Mean) + " of " + strconv.Itoa(s.Workers)
-}
-
-// newFairness says what became of each load's requests, and how evenly
-// (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 when all loads are served in the
-// same share, 1/n when one of n gets everything.
-func newFairness(r *sim.Result) barTable {
-	t := barTable{
-		Caption: "What became of the requests, by load", Columns: []string{"in time", "refused", "failed", "p99"},
-		Key: []keyed{{"useful", "answered in time"}, {"refused", "refused"}, {"failed", "failed"}, {"open", "still unanswered at the end"}},
-	}
-	loads := func(a *sim.ArmResult) []sim.LoadResult { return a.Loads }
-	name := func(l *sim.LoadResult) string { return l.Name }
-	names := each(r, loads, name)
-	for _, n := range names {
-		t.group(r, named(n, longestName), func(a *sim.ArmResult) (barRow, bool) {
-			l := find(a.Loads, name, n)
-			if l == nil {
-				return barRow{}, false
-			}
-			good := servedShare(l)
-			return barRow{
-				Cells: []string{percent(good), percent(l.Refused.Mean), percent(l.Failed.Mean), quantile(&l.Latency, .99)},
-				Bar: stacked(part("useful", good), part("refused", l.Refused.Mean), part("failed", l.Failed.Mean),
-					part("open", 1)),
-			}, true
-		})
-	}
-	if len(names) > 1 {
-		t.group(r, "evenness (Jain’s index)", func(a *sim.ArmResult) (barRow, bool) {
-			even := jain(a.Loads)
-			return barRow{Cells: []string{figure.Fixed(even, 2), "", "", ""}, Bar: stacked(part("first", even))}, true
-		})
-	}
-	return t
-}
-
-func servedShare(l *sim.LoadResult) float64 {
-	if l.Offered.Mean <= 0 {
-		return 0
-	}
-	return min(l.Goodput.Mean/l.Offered.Mean, 1)
-}
-
-func jain(loads []sim.LoadResult) float64 {
-	sum, squares := 0., 0.
-	for i := range loads {
-		x := servedShare(&loads[i])
-		sum, squares = sum+x, squares+x*x
-	}
-	if squares == 0 {
-		return 1 // all of them got the same: nothing
-	}
-	return sum * sum / squares / float64(len(loads))
 }

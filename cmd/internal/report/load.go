@@ -12,6 +12,10 @@ const heightOfLoad = 264
 // pointsOfLoad is how many dots a cloud has at most.
 const pointsOfLoad = 60
 
+// farthest is how many times what was offered a chart is wide, at most: where the
+// line bends far beyond it, all that was seen would be one dot.
+const farthest = 3
+
 // A loadChart sets what is answered against what is offered: where the line
 // bends is what the system can do, and a dot below it is a system that does
 // less than it could. Of two dots one above the other, which is what a
@@ -37,7 +41,8 @@ func newLoadChart(r *sim.Result) *loadChart {
 	for i := range r.Arms {
 		a := &r.Arms[i]
 		courses[i] = courseOf(r, a, points(r, pointsOfLoad))
-		right = max(right, most(courses[i].moments, func(m *sim.Moment) float64 { return m.Offered }), 1.15*a.Capacity)
+		offered := most(courses[i].moments, func(m *sim.Moment) float64 { return m.Offered })
+		right = max(right, offered, min(1.15*a.Capacity, farthest*offered))
 		top = max(top, most(courses[i].moments, func(m *sim.Moment) float64 { return m.Answered }))
 		c.Capacity = c.Capacity || a.Capacity > 0
 		c.Troubled = c.Troubled || courses[i].troubled()
@@ -98,6 +103,8 @@ func (c *loadChart) knee(d *draw.Drawing, f *draw.Frame, a *sim.ArmResult) {
 	if a.Capacity > 0 && a.Capacity <= best {
 		points = append(points, f.At(c.right, best))
 		d.Text("knee-name", "end", draw.Point{X: f.Right, Y: f.Y.At(best) - 7}, "capacity "+amount(a.Capacity)+"/s")
+	} else if a.Capacity > c.right {
+		d.Text("knee-name", "end", draw.Point{X: f.Right, Y: f.Top - 7}, "capacity "+amount(a.Capacity)+"/s, beyond")
 	}
 	d.Line("knee", points...)
 }

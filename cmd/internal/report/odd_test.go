@@ -41,6 +41,15 @@ func odd() map[string]sim.Scenario {
 				s.Arms = append(s.Arms, sim.Arm{Name: fmt.Sprintf("%d workers", i+2), Services: []sim.Service{{Name: "shop", Workers: i + 2}}})
 			}
 		}),
+		"tenants": system(30, 300, func(s *sim.Scenario) {
+			s.Services[0].Queue = sim.Queue{Places: 30}
+			s.Loads[0].Tenants, s.Loads[0].Priority = 200, 1
+			s.Loads = append(s.Loads, sim.Load{Name: "loop", To: shop, Rate: 400, Priority: 1, Deadline: 50 * ms}, sim.Load{Name: "orders", To: shop, Rate: 20, Weight: 3})
+			s.Arms = []sim.Arm{{Name: "oldest first"}, {Name: "newest first", Services: []sim.Service{{Name: "shop", Queue: sim.Queue{Order: sim.Newest}}}}}
+		}),
+		"too soon": system(20, 100, func(s *sim.Scenario) {
+			s.Triggers = []sim.Trigger{{Name: "stall", What: sim.Stall, Of: shop, At: 15 * time.Second, For: 2 * time.Second}}
+		}),
 		"sweep": system(60, 100, func(s *sim.Scenario) {
 			s.Services[0].Workers = 1
 			s.Loads[0].Client = &sim.Client{Timeout: 500 * ms, Retry: &retry.Config{Attempts: 2, Jitter: retry.AtOnce}}

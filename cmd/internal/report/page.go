@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kalan-go/kalan/internal/figure"
 	"github.com/kalan-go/kalan/sim"
 )
 
@@ -18,7 +19,7 @@ type page struct {
 	Latency      *latencyChart
 	Hops         barTable
 	Waste        barTable
-	Fairness     barTable
+	Fairness     fairness
 	Verdicts     barTable
 	Intervals    barTable
 	Searches     []searchRow
@@ -84,7 +85,7 @@ func newPage(r *sim.Result, o Options) (*page, error) {
 }
 
 func cardOf(a *sim.ArmResult) card {
-	c := card{Name: named(a.Name, longestName), About: strings.TrimSpace(a.About), Badge: badgeOf(a.Verdict)}
+	c := card{Name: named(a.Name, longestName), About: strings.TrimSpace(a.About), Badge: badgeOf(a)}
 	add := func(name, value string) { c.Facts = append(c.Facts, fact{name, value}) }
 	add("goodput", amount(a.Goodput.Mean)+" of "+amount(a.Offered.Mean)+"/s")
 	add("p99 latency", quantile(&a.Latency, .99))
@@ -92,6 +93,9 @@ func cardOf(a *sim.ArmResult) card {
 	add("wasted work", percent(a.Wasted.Mean))
 	if a.Verdict == sim.Recovers {
 		add("recovers", recovery(a))
+	}
+	if len(a.Loads) > 1 && a.Fairness.N > 0 {
+		add("fairness", figure.Fixed(a.Fairness.Mean, 2)+" of 1")
 	}
 	if a.Amplifies != "" {
 		add("amplifies", named(strings.Replace(a.Amplifies, ">", " → ", 1), longestName))

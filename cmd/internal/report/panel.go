@@ -37,17 +37,30 @@ type hover struct {
 // A badge is a verdict, with how bad it is for its colour and shape.
 type badge struct{ Word, Tone string }
 
-func badgeOf(v sim.Verdict) badge {
-	tone := map[sim.Verdict]string{
-		sim.Stable: "ok", sim.Recovers: "ok", sim.Suffers: "warn", sim.SlowDrain: "warn", sim.Metastable: "bad", sim.Collapsed: "bad",
-	}[v]
-	return badge{v.String(), tone}
+func badgeOf(a *sim.ArmResult) badge {
+	b := badge{a.Verdict.String(), tones[a.Verdict]}
+	if n, all := a.Verdicts[a.Verdict], replications(a); n < all {
+		b.Word += fmt.Sprintf(" in %d of %d", n, all)
+	}
+	return b
+}
+
+var tones = map[sim.Verdict]string{
+	sim.Stable: "ok", sim.Recovers: "ok", sim.Undecided: "warn", sim.Suffers: "warn", sim.SlowDrain: "warn", sim.Metastable: "bad", sim.Collapsed: "bad",
+}
+
+// replications returns how often an arm was judged.
+func replications(a *sim.ArmResult) (n int) {
+	for _, verdict := range a.Verdicts {
+		n += verdict
+	}
+	return n
 }
 
 // newPanel returns an arm's panel with an empty drawing.
 func newPanel(kind string, i int, a *sim.ArmResult, height float64) panel {
 	return panel{
-		Arm: named(a.Name, longestName), Badge: badgeOf(a.Verdict),
+		Arm: named(a.Name, longestName), Badge: badgeOf(a),
 		Drawing: &draw.Drawing{ID: fmt.Sprintf("%s-%d", kind, i+1), Width: wide, Height: draw.Number(height)},
 	}
 }

@@ -63,7 +63,11 @@ func newTrials(r *sim.Result) barTable {
 			low, high := wilson(k.Tipped, k.Of)
 			bar := stacked(part("", low), part("interval", high-low))
 			bar = append(bar[1:], barPart{"mean", percentOf(k.Tipped, k.Of), .1})
-			g.Rows = append(g.Rows, barRow{valued(s, k.Value), []string{strconv.Itoa(k.Tipped) + " of " + strconv.Itoa(k.Of)}, bar})
+			tipped := strconv.Itoa(k.Tipped) + " of " + strconv.Itoa(k.Of)
+			if k.Undecided > 0 {
+				tipped += ", " + strconv.Itoa(k.Undecided) + " undecided"
+			}
+			g.Rows = append(g.Rows, barRow{valued(s, k.Value), []string{tipped}, bar})
 		}
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)

@@ -66,7 +66,10 @@ func newVerdicts(r *sim.Result) barTable {
 				text += ", "
 			}
 			text += fmt.Sprintf("%v in %d of %d", sim.Verdict(v), n, all)
-			row.Bar = append(row.Bar, cells(badgeOf(sim.Verdict(v)).Tone, len(row.Bar), n, all)...)
+			row.Bar = append(row.Bar, cells(tones[sim.Verdict(v)], len(row.Bar), n, all)...)
+		}
+		if a.Doubt != "" {
+			text += ": " + a.Doubt
 		}
 		row.Cells = []string{text}
 		return row, all > 0

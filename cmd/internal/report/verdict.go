@@ -14,7 +14,7 @@ func headline(r *sim.Result) sentence {
 		return sentence{{Text: "Nothing was simulated."}}
 	case len(unmet) > 0:
 		return disappointment(r)
-	case worst(r) > sim.Recovers || !wellServed(r):
+	case worst(r) > sim.Recovers || !wellServed(r) || !endured(r) || !fair(r):
 		return story(r)
 	}
 	s := sentence{{Text: "Nothing is wrong: "}}
@@ -32,6 +32,8 @@ func lead(r *sim.Result) sentence {
 		s.say("No expectation was written down, so none could fail.")
 	case all == 1:
 		s.say("The one expectation is met.")
+	case all == 2:
+		s.say("Both expectations are met.")
 	default:
 		s.say("All " + plural(all, "expectation") + " are met.")
 	}
@@ -87,6 +89,22 @@ func disappointment(r *sim.Result) (s sentence) {
 // mostly is the share of its requests that an arm has to answer before anybody
 // says that nothing is wrong. Stable can be bad: all the time.
 const mostly = 0.9
+
+// endured reports whether most was answered in all arms while triggers lasted.
+func endured(r *sim.Result) bool {
+	least, _, ok := during(r)
+	return !ok || least.share >= mostly
+}
+
+// fair reports whether no load was served at another's cost.
+func fair(r *sim.Result) bool {
+	for i := range r.Arms {
+		if f := r.Arms[i].Fairness; f.N > 0 && f.Mean < fairly {
+			return false
+		}
+	}
+	return true
+}
 
 func wellServed(r *sim.Result) bool {
 	for i := range r.Arms {

@@ -33,6 +33,12 @@ func TestHeadlines(t *testing.T) {
 	if err := failing.Checks[1].Claim.UnmarshalText([]byte("recovery < 1s")); err != nil {
 		t.Fatal(err)
 	}
+	doubtful, divided, grown := a("x", sim.Undecided, 99), a("x", sim.Metastable, 0), a("x", sim.Suffers, 40)
+	unfairly := a("x", sim.Stable, 95)
+	unfairly.Loads = []sim.LoadResult{{Name: "loop", Goodput: record.Interval{Mean: 90}}, {Name: "orders", Goodput: record.Interval{Mean: 5}}}
+	unfairly.Fair, unfairly.Fairness = []record.Interval{{Mean: 75}, {Mean: 20}}, record.Interval{Mean: .7, N: 1}
+	doubtful.Doubt, grown.Troubles = "the run ends 4 s after it", nil
+	divided.Verdicts[sim.Metastable], divided.Verdicts[sim.Recovers] = 5, 5
 	for _, c := range []struct {
 		arms       []sim.ArmResult
 		head, lead string
@@ -48,7 +54,16 @@ func TestHeadlines(t *testing.T) {
 		{[]sim.ArmResult{failing}, "2 of 3 expectations are not met: “recovery < 1s” was expected and it is 1.5s.", "The system recovers within 1.5 s after “stall”."},
 		{[]sim.ArmResult{failing, quiet}, "2 of 3 expectations are not met: in “failing”, “recovery < 1s” was expected and it is 1.5s.", ""},
 		{[]sim.ArmResult{a("x", sim.Metastable, 98)},
-			"The system is metastable after “stall” as far as this run can tell: it was well again too late to be sure; play it longer.", ""},
+			"The system is metastable after “stall”, though 98 of 100 requests a second are answered in time in the second half of what follows.", ""},
+		{[]sim.ArmResult{a("x", sim.Recovers, 40)}, "The system recovers within 1.5 s after “stall”; while it lasts, 40 % of the requests are answered in time.", ""},
+		{[]sim.ArmResult{a("x", sim.Recovers, 40), a("y", sim.Stable, 95)},
+			"“x” recovers within 1.5 s after “stall”; “y” stays stable; while it lasts, “x” answers 40 % of the requests in time and “y” 95 %.", ""},
+		{[]sim.ArmResult{a("x", sim.Recovers, 40), a("y", sim.Recovers, 41)},
+			"“x” and “y” recover after “stall”; while it lasts, no more than 41 % of the requests are answered in time.", ""},
+		{[]sim.ArmResult{unfairly, a("y", sim.Stable, 95)}, "“x” and “y” stay stable through “stall”; in “x” “orders” gets 25 % of its fair share.", ""},
+		{[]sim.ArmResult{doubtful, a("y", sim.Stable, 99)}, "“x” cannot be judged after “stall”: the run ends 4 s after it; “y” stays stable.", ""},
+		{[]sim.ArmResult{divided}, "The system is metastable in 5 of 10 replications after “stall”: the trigger is over, and none of 100 requests a second is answered in time.", ""},
+		{[]sim.ArmResult{grown}, "The system suffers to the end: 40 of 100 requests a second are answered in time.", ""},
 		{nil, "Nothing was simulated.", ""},
 	} {
 		r := &sim.Result{Duration: 10 * time.Second, Arms: slices.Clone(c.arms)}
@@ -75,21 +90,6 @@ func TestStrides(t *testing.T) {
 	for _, c := range []struct{ n, most, want int }{{0, 10, 1}, {10, 10, 1}, {11, 10, 2}, {30, 10, 5}, {60, 10, 10}, {2000, 240, 10}} {
 		if got := stride(c.n, c.most); got != c.want {
 			t.Errorf("%d in at most %d: %d in one, want %d", c.n, c.most, got, c.want)
-		}
-	}
-}
-
-// Jain, Chiu and Hawe's own bounds: 1 for equals, 1/n when one has everything.
-func TestJain(t *testing.T) {
-	share := func(x float64) sim.LoadResult {
-		return sim.LoadResult{Offered: record.Interval{Mean: 10}, Goodput: record.Interval{Mean: 10 * x}}
-	}
-	for _, c := range []struct {
-		loads []sim.LoadResult
-		want  float64
-	}{{[]sim.LoadResult{share(.5), share(.5)}, 1}, {[]sim.LoadResult{share(1), share(0), share(0), share(0)}, .25}, {[]sim.LoadResult{share(0), share(0)}, 1}} {
-		if got := jain(c.loads); got != c.want {
-			t.Errorf("the index is %v, want %v", got, c.want)
 		}
 	}
 }
