@@ -15,12 +15,13 @@ import (
 
 	"github.com/kalan-go/kalan/cmd/internal/overload"
 	"github.com/kalan-go/kalan/cmd/internal/overload/backend"
+	"github.com/kalan-go/kalan/cmd/internal/overload/relay"
 )
 
 // newOverloadCommands is what scripts/bench-overload.sh is made of: processes of
 // their own, so that each gets the processor that it should.
 func newOverloadCommands() []*cobra.Command {
-	return []*cobra.Command{newOverloadBackend(), newOverloadLoad(), newOverloadTable()}
+	return []*cobra.Command{newOverloadBackend(), newOverloadRelay(), newOverloadLoad(), newOverloadTable()}
 }
 
 func newOverloadBackend() *cobra.Command {
@@ -38,6 +39,24 @@ func newOverloadBackend() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&address, "listen", "127.0.0.1:9000", "where to listen")
+	return c
+}
+
+func newOverloadRelay() *cobra.Command {
+	var address, upstream string
+	c := &cobra.Command{
+		Use:    "overload-relay",
+		Hidden: true,
+		Short:  "Be a gateway that does nothing but pass on",
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return relay.Serve(ctx, address, upstream)
+		},
+	}
+	c.Flags().StringVar(&address, "listen", "127.0.0.1:8080", "where to listen")
+	c.Flags().StringVar(&upstream, "upstream", "127.0.0.1:9000", "where to pass it on to")
 	return c
 }
 

@@ -108,11 +108,24 @@ func (p *player) play(ctx context.Context, url string, stages []Stage) (all []*S
 	return all, nil
 }
 
+// uneven is what the upstream is while the ways are compared. With an even
+// number of workers and half of what they can serve, every other request comes
+// in the very moment in which the worker is free that served the one before it on
+// the same way. It would count from that moment (backend.Pause), and what the
+// gateway took to pass it on would be seen in no answer.
+var uneven = backend.Setting{Workers: 3, Service: 20 * time.Millisecond}
+
 // compare plays the first stage both ways at once.
 func (p *player) compare(ctx context.Context, r *Run) error {
+	if err := p.Backend.Set(ctx, uneven); err != nil {
+		return err
+	}
 	if err := rest(ctx, p.Backend); err != nil {
 		return err
 	}
+	before := p.Setting
+	p.Setting, p.now = uneven, uneven
+	defer func() { p.Setting, p.now = before, before }()
 	stage := p.Stages[0]
 	both := [2]*Seen{newSeen(p.Case, stage, p.now), newSeen(p.Case, stage, p.now)}
 	ways := [2]func(context.Context, openloop.Shot) openloop.Outcome{p.sender(p.client, p.Subject.Backend.Base), p.sender(p.client, p.URL)}
@@ -123,7 +136,7 @@ func (p *player) compare(ctx context.Context, r *Run) error {
 		seen.finish()
 	}
 	r.Direct, r.Through = *both[0], *both[1]
-	return nil
+	return p.Backend.Set(ctx, before)
 }
 
 // change makes the backend what it is in the stage.

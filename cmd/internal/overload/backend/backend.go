@@ -36,6 +36,13 @@ type Counts struct {
 	Waiting, Longest int
 }
 
+// Pause is which part of its service time a worker must have been idle for to
+// begin anew. A request that comes sooner counts from the moment at which the
+// worker was free, as if it had waited, so that its answer tells nothing of how
+// long it was on its way: who measures that must keep out of step with the
+// workers.
+const Pause = 4
+
 // A Backend is an upstream. Make one with New; it is an http.Handler.
 type Backend struct {
 	header string // of the remaining time
@@ -139,7 +146,7 @@ func (b *Backend) begin() {
 func (b *Backend) serve(j *job, free time.Time, takes time.Duration) {
 	// What the last sleep was too long is given back, so that a busy worker
 	// serves exactly one request each time it takes.
-	if now := time.Now(); now.Sub(free) > takes/4 {
+	if now := time.Now(); now.Sub(free) > takes/Pause {
 		free = now
 	}
 	free = free.Add(takes)
