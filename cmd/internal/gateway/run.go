@@ -71,6 +71,7 @@ func (g *Gateway) run(ctx context.Context, signals <-chan os.Signal) int {
 	running.Go(func() { failed <- public.Serve(listener{g.public, g}) })
 	running.Go(func() { failed <- admin.Serve(g.admin) })
 	running.Go(func() { kalan.Watch(watching, g.observer(), g.guards()...) })
+	running.Go(func() { g.secrecy.renew(watching) })
 	defer admin.Close()
 	g.log.Info("serving", "listen", g.Addr().String(), "admin", g.AdminAddr().String(),
 		"tls", g.secrecy != nil, "upstreams", len(g.upstreams), "routes", len(g.targets), "defences", g.file.Defences.String())

@@ -21,6 +21,7 @@ type secrecy struct {
 	keeper     *certs.Keeper
 	handshakes *accept.Handshakes
 	within     time.Duration
+	every      time.Duration // how often to look for new certificates
 	now        func() policy.Instant
 	log        *slog.Logger
 	awaited    atomic.Int64 // connections whose hello has not come
@@ -34,7 +35,7 @@ func (g *Gateway) encrypt() (err error) {
 		return nil
 	}
 	s := &secrecy{
-		handshakes: accept.NewHandshakes(*g.file.Accept), within: g.file.Accept.Handshakes.Within,
+		handshakes: accept.NewHandshakes(*g.file.Accept), within: g.file.Accept.Handshakes.Within, every: lookAtCertificates,
 		now: g.instant, log: g.log, took: newHandshakeTimes(),
 	}
 	s.keeper, err = certs.Open(*g.file.TLS, func(c *tls.Config) { c.GetConfigForClient = heard })
@@ -48,13 +49,16 @@ func (g *Gateway) encrypt() (err error) {
 // are nothing, and a certificate is renewed days before it expires.
 const lookAtCertificates = time.Minute
 
-// renew takes over new certificates, until stop is closed.
-func (s *secrecy) renew(stop <-chan struct{}) {
-	ticker := time.NewTicker(lookAtCertificates)
+// renew takes over new certificates, until ctx ends.
+func (s *secrecy) renew(ctx context.Context) {
+	if s == nil {
+		return
+	}
+	ticker := time.NewTicker(s.every)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-stop:
+		case <-ctx.Done():
 			return
 		case <-ticker.C:
 			s.look()

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -128,5 +129,38 @@ func TestCertificatesAreRenewed(t *testing.T) {
 	fmt.Sscanf(grep(text, "kalan_certificate_left_seconds"), "kalan_certificate_left_seconds %g", &left)
 	if left < 23*3600 || left > 24*3600 {
 		t.Errorf("it expires in %v s", left)
+	}
+}
+
+// The gateway looks for itself, as long as it runs.
+func TestTheFilesAreReadAgain(t *testing.T) {
+	s, file := certify(t, fileFor("http://127.0.0.1:1"))
+	log := &journal{}
+	g, err := New(file, logTo(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.secrecy.every != time.Minute {
+		t.Errorf("every %v", g.secrecy.every)
+	}
+	g.secrecy.every = time.Millisecond
+	ctx, leave := context.WithCancel(t.Context())
+	status := make(chan int, 1)
+	go func() { status <- g.run(ctx, nil) }()
+	certificate, key := s.authority.Issue(t, "second", nil)
+	mint.Write(t, s.dir, "a.crt", certificate)
+	mint.Write(t, s.dir, "a.key", key)
+	until(t, "they are taken over", func() bool { return strings.Contains(log.String(), "new certificate") })
+	leave()
+	if got := receive(t, "it leaves", status); got != 0 {
+		t.Errorf("status %d", got)
+	}
+}
+
+func TestNothingIsServedWithoutItsCertificate(t *testing.T) {
+	_, file := certify(t, fileFor("http://127.0.0.1:1"))
+	file.TLS.Key = file.TLS.Certificate
+	if _, err := New(file, logTo(&journal{})); err == nil || !strings.Contains(err.Error(), "tls.key: ") {
+		t.Errorf("%v", err)
 	}
 }

@@ -28,6 +28,15 @@ type sealed struct {
 // clients is taken; a Clients that is not empty stands for the authority.
 func seal(t testing.TB, file settings.File) *sealed {
 	t.Helper()
+	s, file := certify(t, file)
+	s.house = open(t, file)
+	s.client.Transport.(*http.Transport).TLSClientConfig = s.trusts()
+	return s
+}
+
+// certify writes the certificates of a house that is not there yet.
+func certify(t testing.TB, file settings.File) (*sealed, settings.File) {
+	t.Helper()
 	s := &sealed{dir: t.TempDir(), authority: mint.New(t, "authority"), clients: mint.New(t, "clients")}
 	block := settings.TLS{}
 	if file.TLS != nil {
@@ -39,9 +48,7 @@ func seal(t testing.TB, file settings.File) *sealed {
 		block.Clients = mint.Write(t, s.dir, "clients.crt", s.clients.PEM)
 	}
 	file.TLS = &block
-	s.house = open(t, file)
-	s.client.Transport.(*http.Transport).TLSClientConfig = s.trusts()
-	return s
+	return s, file
 }
 
 // trusts returns the configuration of a client that believes the listener, and
