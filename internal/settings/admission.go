@@ -80,9 +80,10 @@ type Tenant struct {
 	// peers; everybody else's tenant is its address. "key:X-Api-Key" is a secret
 	// that the caller has, and believed from everyone: those without one are one
 	// tenant, and whoever invents keys has as many. "certificate" is that of the
-	// caller's TLS connection, and "address", the default, where it comes from
-	// (IPv6: the /64), which a trusted peer says with X-Forwarded-For or
-	// Forwarded.
+	// caller's TLS connection, verified against tls.clients: its URI name if it
+	// has one, else the common name. "address", the default, is where it
+	// comes from (IPv6: the /64), which a trusted peer says with X-Forwarded-For
+	// or Forwarded.
 	From string `yaml:"from"`
 	// Rate is how many requests a second one tenant may send; 0 means any
 	// number.
