@@ -72,7 +72,10 @@ func (a *Attempt) Unsent() bool { return a.asked.Load() && !a.connected.Load() }
 func (a *Attempt) again() bool { return a.replayable && a.sent.Load() && !a.streams.Load() }
 
 func (a *Attempt) ask(string) {
-	if a.asked.Swap(true) && a.again() {
+	switch before := a.asked.Swap(true); {
+	case a.heard.Swap(false): // what wraps net/http has had an answer, such as 401, and asks again
+		a.sent.Store(false)
+	case before && a.again():
 		a.end(&CutOff{})
 	}
 }

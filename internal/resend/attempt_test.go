@@ -200,6 +200,32 @@ func TestAStreamMayBeSentAgain(t *testing.T) {
 	}
 }
 
+// What wraps http.Transport may send two requests for one, such as a first that
+// is told how to log in. Each is sent once.
+func TestAWrapperMayAskTwice(t *testing.T) {
+	for _, ours := range []bool{true, false} {
+		k := serve(t, false, false, ours)
+		k.keep(t)
+		twice := tripper(func(r *http.Request) (*http.Response, error) {
+			first := r.Clone(r.Context())
+			first.URL.Path = "/login"
+			answer, err := k.base.RoundTrip(first)
+			if err != nil {
+				return nil, err
+			}
+			io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			return k.base.RoundTrip(r)
+		})
+		if err := k.get(t, twice, "/", "GET", true, ours); err != nil {
+			t.Errorf("ours %v: %v", ours, err)
+		}
+		if err := k.get(t, twice, "/kill", "GET", true, ours); err == nil || k.hits.Load() != 1 {
+			t.Errorf("ours %v: %d hits (%v)", ours, k.hits.Load(), err)
+		}
+	}
+}
+
 // An idle connection keeps no attempt alive, and hears of none.
 func TestAnAnswerLetsGoOfTheConnection(t *testing.T) {
 	k := serve(t, false, false, false)
