@@ -77,14 +77,14 @@ func (t *barTable) group(r *sim.Result, name string, row func(*sim.ArmResult) (b
 }
 
 // each returns the names of things in all arms, in the order of their first
-// appearance.
+// appearance; the first ones, where there are too many.
 func each[T any](r *sim.Result, things func(*sim.ArmResult) []T, name func(*T) string) []string {
 	var names []string
 	seen := make(map[string]bool)
 	for i := range r.Arms {
 		all := things(&r.Arms[i])
 		for j := range all {
-			if n := name(&all[j]); !seen[n] {
+			if n := name(&all[j]); !seen[n] && len(names) < mostThings {
 				seen[n] = true
 				names = append(names, n)
 			}

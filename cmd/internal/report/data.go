@@ -28,9 +28,9 @@ func newDownloads(r *sim.Result) ([]download, error) {
 		return nil, err
 	}
 	return []download{
-		{"data-json", "Summary as JSON, as --format json writes it", summary},
-		{"data-arms", "Arms as CSV", arms},
-		{"data-series", "Course over time as CSV", series},
+		{"data-json", "Summary as JSON, as --format json writes it", copied(summary)},
+		{"data-arms", "Arms as CSV", copied(arms)},
+		{"data-series", "Course over time as CSV", copied(series)},
 	}, nil
 }
 

@@ -13,6 +13,7 @@ type page struct {
 	Name, About  string
 	Headline     sentence
 	Lead         sentence
+	Omitted      string
 	Cards        []card
 	Load         *loadChart
 	Time         *timeChart
@@ -62,13 +63,14 @@ type numberRow struct {
 	Cells []string
 }
 
-func newPage(r *sim.Result, o Options) (*page, error) {
+func newPage(all *sim.Result, o Options) (*page, error) {
+	r := shown(all)
 	downloads, err := newDownloads(r)
 	if err != nil {
 		return nil, err
 	}
 	p := &page{
-		Name: named(r.Name, 2*longestName), About: strings.TrimSpace(r.About), Headline: headline(r), Lead: lead(r),
+		Name: named(r.Name, 2*longestName), About: strings.TrimSpace(r.About), Headline: headline(all), Lead: lead(all), Omitted: omitted(all),
 		Load: newLoadChart(r), Time: newTimeChart(r), Latency: newLatencyChart(r),
 		Hops: newHops(r), Waste: newWaste(r), Fairness: newFairness(r),
 		Verdicts: newVerdicts(r), Intervals: newIntervals(r), Searches: newSearches(r), Trials: newTrials(r), Replications: r.Replications,

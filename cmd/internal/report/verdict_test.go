@@ -93,3 +93,12 @@ func TestStrides(t *testing.T) {
 		}
 	}
 }
+
+func TestDataThatIsTooLongIsNotCopied(t *testing.T) {
+	if got := copied("a,b\n"); got != "a,b\n" {
+		t.Error(got)
+	}
+	if got := copied(strings.Repeat("x", mostDownload+1)); !strings.HasPrefix(got, "This has 1,048,577 bytes, too many for a page.") {
+		t.Errorf("%.100s", got)
+	}
+}
