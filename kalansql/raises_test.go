@@ -222,6 +222,7 @@ func TestAConnectionThatDoesNotComeAbout(t *testing.T) {
 func TestTooManyConnections(t *testing.T) {
 	plain, err := pq.NewConnector(postgres(t).dsn())
 	must(t, err)
+	t.Cleanup(func() { waitForRoom(t, plain) })
 	others := sql.OpenDB(plain)
 	defer others.Close()
 	var last error
@@ -243,6 +244,18 @@ func TestTooManyConnections(t *testing.T) {
 	if got, statements := connects.Snapshot().Counts.Outcomes, outcomes(t, db); got[policy.Failure] == 0 || statements[policy.Failure] != 0 {
 		t.Errorf("counted %v of connecting, %v of statements", got, statements)
 	}
+}
+
+// waitForRoom waits until the server has noticed that its clients have left,
+// which it does one by one, after they have.
+func waitForRoom(t *testing.T, plain driver.Connector) {
+	one := sql.OpenDB(plain)
+	defer one.Close()
+	until(t, "the clients are gone", func() bool {
+		n := mostConnections
+		err := one.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'").Scan(&n)
+		return err == nil && n == 1
+	})
 }
 
 // The server is stopped and comes back: the connections that lay idle are no
