@@ -55,7 +55,7 @@ func (s Scenario) checkCost() policy.Problems {
 func (s *Scenario) checkSearches() policy.Problems {
 	var c field.Check
 	for _, q := range s.Searches {
-		arm, _ := s.arm(q.Arm)
+		arm, _ := s.Arm(q.Arm)
 		q = q.withDefaults(&arm)
 		most := q.at(arm, q.To)
 		if waiting := most.pile(); waiting > mostVisits {
@@ -70,7 +70,7 @@ func (s *Scenario) checkSearches() policy.Problems {
 // costs most.
 func (s *Scenario) searchEvents() (events float64) {
 	for _, q := range s.Searches {
-		arm, _ := s.arm(q.Arm)
+		arm, _ := s.Arm(q.Arm)
 		q = q.withDefaults(&arm)
 		most := q.at(arm, q.To)
 		events += most.worst() * eventsEach * s.trials(q)

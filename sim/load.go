@@ -18,7 +18,8 @@ type Load struct {
 	Name string `yaml:"-"`
 	// To is the service that is called, "service" or "service/route".
 	To Target `yaml:"to"`
-	// Rate is how many requests come a second, whatever becomes of them.
+	// Rate is how many requests come a second, whatever becomes of them. 0: none
+	// come by themselves; then it needs a profile, bursts, a trace or clients.
 	Rate float64 `yaml:"rate"`
 	// Even lets them come at even distances. Otherwise they come at random
 	// (Poisson).
@@ -34,7 +35,7 @@ type Load struct {
 	// fewer when answers are late: latency is that of the requests that were
 	// sent, not of those that would have been (coordinated omission).
 	Clients int `yaml:"clients"`
-	// Think is how long a client of the closed loop thinks.
+	// Think is how long a client of the closed loop thinks. Left out: not at all.
 	Think random.Law `yaml:"think"`
 	// Deadline is how long a caller waits in all, retries included. 0: for ever.
 	Deadline time.Duration `yaml:"deadline"`
@@ -49,9 +50,9 @@ type Load struct {
 	// Tenants is how many callers there are for whoever serves them in turn. 0
 	// means 1.
 	Tenants int `yaml:"tenants"`
-	// Weight is each tenant's share against others. 0 means 1.
+	// Weight is each tenant's share against others, at most 255. 0 means 1.
 	Weight uint8 `yaml:"weight"`
-	// Priority is the level of the requests; 0 is the most important.
+	// Priority is the level of the requests, from 0, the most important, to 255.
 	Priority uint8 `yaml:"priority"`
 	// Unsafe says that doing it twice may do it twice: what ran out of time is
 	// not tried again, and nothing is hedged (B9).
@@ -75,7 +76,7 @@ type Point struct {
 type Burst struct {
 	// At is when.
 	At time.Duration `yaml:"at"`
-	// Calls is how many.
+	// Calls is how many; it is needed.
 	Calls int `yaml:"calls"`
 	// Over spreads them over a time. 0: all at the same instant.
 	Over time.Duration `yaml:"over"`
@@ -83,7 +84,7 @@ type Burst struct {
 
 // An Arrival is one request of a trace.
 type Arrival struct {
-	// At is when it comes.
+	// At is when it comes, from the beginning of the run.
 	At time.Duration `yaml:"at"`
 	// Deadline is how long its caller waits. 0: as the load says.
 	Deadline time.Duration `yaml:"deadline"`

@@ -20,12 +20,14 @@ type Scenario struct {
 	// numbers, the same for all arms. 0 means 5. More of them make the
 	// intervals narrower and the run longer.
 	Replications int `yaml:"replications"`
-	// Duration is how long each replication lasts, on the virtual clock.
+	// Duration is how long each replication lasts, on the virtual clock, at most
+	// 720h. It must go on after the last trigger for ten stretches of a second
+	// and twenty requests, or the verdict is undecided.
 	Duration time.Duration `yaml:"duration"`
-	// Warmup is when counting begins, at one instant for every counter. 0 means
-	// a tenth of Duration or when the first trigger begins, whichever is
-	// earlier; negative means at once. It must be long enough for the queues to
-	// have filled.
+	// Warmup is when counting begins, at one instant for every counter. Left out
+	// it is a tenth of Duration or when the first trigger begins, whichever is
+	// earlier; 0 in the file, negative here, means at once. It must be long
+	// enough for the queues to have filled.
 	Warmup time.Duration `yaml:"warmup" zero:"none"`
 	// Services are what is called.
 	Services []Service `yaml:"services" keyed:"Name"`
@@ -43,18 +45,22 @@ type Scenario struct {
 }
 
 // An Arm is a variant of the scenario. What it says of a service, a load or a
-// trigger replaces what the scenario says of it, key by key; whatever it does
-// not name stays.
+// trigger replaces what the scenario says of it, key by key, also where that is
+// 0, false or the first word of several; whatever it does not name stays. Lists
+// are replaced as a whole. A block cannot be taken away: give it to the other
+// arms alone.
 type Arm struct {
 	// Name names the arm in the report.
 	Name string `yaml:"-"`
 	// About says what is different; may be left out.
 	About string `yaml:"about"`
-	// Services, Loads and Triggers are what is different.
+	// Services are what is different of the services, or further ones.
 	Services []Service `yaml:"services" keyed:"Name"`
-	Loads    []Load    `yaml:"loads" keyed:"Name"`
+	// Loads are what is different of the loads, or further ones.
+	Loads []Load `yaml:"loads" keyed:"Name"`
+	// Triggers are what is different of the triggers, or further ones.
 	Triggers []Trigger `yaml:"triggers" keyed:"Name"`
-	// Expect is what must be true of this arm.
+	// Expect is what must be true of this arm, beside what must be of all.
 	Expect []Claim `yaml:"expect"`
 	// Zeros are the paths of values that the arm says are zero, such as
 	// "loads.callers.client.retry.jitter" for full jitter: they cannot be told
@@ -75,11 +81,12 @@ type Search struct {
 	// Load is the load whose rate is varied: the result is the highest one at
 	// which more than half of the replications recover.
 	Load string `yaml:"load"`
-	// From and To are what is searched between: seconds of the trigger, or
-	// requests a second. 0 means a tenth of, and ten times, what the scenario
-	// says.
+	// From is the least that is tried: seconds of the trigger, or requests a
+	// second. 0 means a tenth of what the arm says.
 	From float64 `yaml:"from"`
-	To   float64 `yaml:"to"`
-	// Within is how exact the result has to be, as a share of it. 0 means 0.02.
+	// To is the most that is tried. 0 means ten times what the arm says.
+	To float64 `yaml:"to"`
+	// Within is how exact the result has to be, as a share of it, from 0.001 to
+	// 0.5. 0 means 0.02. Less takes more trials.
 	Within float64 `yaml:"within"`
 }

@@ -17,7 +17,7 @@ type bisection struct {
 // search bisects for the value at which the verdict changes. The scenario and
 // the search are valid.
 func (p *player) search(s *Scenario, q Search) (SearchResult, error) {
-	arm, _ := s.arm(q.Arm)
+	arm, _ := s.Arm(q.Arm)
 	arm.Arms, arm.Searches = nil, nil
 	b := bisection{arm: arm.withDefaults(), query: q.withDefaults(&arm), p: p}
 	b.found = SearchResult{Name: q.Name, Arm: q.Arm, What: "load", Low: b.query.From, High: b.query.To}
@@ -31,7 +31,7 @@ func (p *player) search(s *Scenario, q Search) (SearchResult, error) {
 // trials is about how many replications a search plays: both ends, and one in
 // the middle of what remains until that is as exact as it has to be.
 func (s *Scenario) trials(q Search) float64 {
-	arm, _ := s.arm(q.Arm)
+	arm, _ := s.Arm(q.Arm)
 	arm = arm.withDefaults()
 	q = q.withDefaults(&arm)
 	halvings := math.Ceil(math.Log2(max((q.To-q.From)/max(q.Within*q.To, 1e-9), 1)))

@@ -42,12 +42,13 @@ type Service struct {
 	// for nobody, as most servers do.
 	Cancels bool `yaml:"cancels"`
 	// Crowding is how much longer work takes for each request that is in
-	// service when it begins, itself included.
+	// service when it begins, itself included. 0: not at all.
 	Crowding time.Duration `yaml:"crowding"`
-	// Errors is the share of requests that fail when they have been worked on.
+	// Errors is the share of requests, from 0 to 1, that fail when they have been
+	// worked on. 0: none.
 	Errors float64 `yaml:"errors"`
 	// Business is the share of requests that are answered with an error of the
-	// caller's: correct, and unwelcome.
+	// caller's: correct, and unwelcome. 0: none; with Errors at most 1.
 	Business float64 `yaml:"business"`
 	// Accept limits how many requests are let in a second; nil lets in all.
 	Accept *Accept `yaml:"accept"`
@@ -74,13 +75,13 @@ type Service struct {
 type Queue struct {
 	// Order is which of them is next. The zero value is the oldest.
 	Order Order `yaml:"order"`
-	// Places is how many may wait; the next is refused. 0 means any number,
-	// negative none.
+	// Places is how many may wait; the next is refused. Left out: any number; 0
+	// in the file, negative here: none.
 	Places int `yaml:"places" zero:"none"`
 	// Expired drops requests whose deadline has passed, as far as it is known
 	// here (Client.Carry), instead of working on them.
 	Expired bool `yaml:"expired"`
-	// Needs drops requests that have less time left than this.
+	// Needs drops requests that have less time left than this. 0: none.
 	Needs time.Duration `yaml:"needs"`
 	// Target drops requests while they have all waited longer than this for an
 	// Interval (CoDel, as first published). 0: not.
@@ -93,9 +94,13 @@ type Queue struct {
 type Route struct {
 	// Name is its key.
 	Name string `yaml:"-"`
-	// Work, Script and Promise are those of a Service, for this route.
-	Work    random.Law    `yaml:"work"`
-	Script  []Step        `yaml:"script"`
+	// Work is what a request on this route takes; it stands for a Script of that
+	// one step.
+	Work random.Law `yaml:"work"`
+	// Script is what is done for a request on this route.
+	Script []Step `yaml:"script"`
+	// Promise is the longest that the service gives itself for such a request. 0
+	// means no limit of its own.
 	Promise time.Duration `yaml:"promise"`
 }
 
@@ -123,7 +128,7 @@ type Action struct {
 
 // An Accept is the door of a service.
 type Accept struct {
-	// Rate is how many requests are let in a second.
+	// Rate is how many requests are let in a second; it is needed.
 	Rate float64 `yaml:"rate"`
 	// Burst is how many may come at once. 0 means one second's worth.
 	Burst int `yaml:"burst"`
@@ -135,7 +140,7 @@ type Cache struct {
 	Name string `yaml:"-"`
 	// Keys is how many values there are. 0 means as many as the load asks for.
 	Keys int `yaml:"keys"`
-	// Lifetime is how long a value is good.
+	// Lifetime is how long a value is good; it is needed.
 	Lifetime time.Duration `yaml:"lifetime"`
 	// Spread is how far a lifetime may lie from that, as a share. 0: not at all.
 	Spread float64 `yaml:"spread"`
@@ -156,11 +161,10 @@ type Guard struct {
 	To string `yaml:"-"`
 	// Config is the stack's. Its defaults are those of the library.
 	stack.Config `yaml:",inline"`
-	// Carry tells the service the time that remains: on, unless Mute.
 	// Mute keeps the remaining time to itself: the service cannot know that
-	// nobody waits any more.
+	// nobody waits any more. Otherwise it is told, as by the gateway.
 	Mute bool `yaml:"mute"`
-	// Margin is kept back of the remaining time at each hop.
+	// Margin is kept back of the remaining time at each hop. 0: nothing.
 	Margin time.Duration `yaml:"margin"`
 	// Blame counts errors of the caller's as failures of the service, as
 	// clients do that know no difference.
@@ -175,12 +179,12 @@ type Guard struct {
 
 // A Reply is a recorded answer.
 type Reply struct {
-	// Takes is how long it took.
+	// Takes is how long it took. 0: no time.
 	Takes time.Duration `yaml:"takes"`
-	// Failed says that it was a failure of the service's, Business that it was
-	// an error of the caller's.
-	Failed   bool `yaml:"failed"`
+	// Failed says that it was a failure of the service's.
+	Failed bool `yaml:"failed"`
+	// Business says that it was an error of the caller's.
 	Business bool `yaml:"business"`
-	// RetryAfter is what a failure said of when to come back.
+	// RetryAfter is what a failure said of when to come back. 0: nothing.
 	RetryAfter time.Duration `yaml:"retry_after"`
 }

@@ -185,7 +185,7 @@ func (q *Search) validate(all *Scenario) policy.Problems {
 	if len(q.Name) > longestTitle || !printable(q.Name) {
 		c.Refuse("", "%.80q cannot be shown; write at most %d letters and spaces", q.Name, longestTitle)
 	}
-	arm, known := all.arm(q.Arm)
+	arm, known := all.Arm(q.Arm)
 	if !known {
 		c.Refuse("arm", "there is no arm %.60q; write one of %s", q.Arm, nameList(all.Arms, func(a *Arm) string { return a.Name }))
 	}
@@ -220,9 +220,9 @@ func (s *Scenario) triggerOf(name string) *Trigger {
 	return nil
 }
 
-// arm returns the scenario as the arm of that name has it; of no name as the
-// first one has it.
-func (s *Scenario) arm(name string) (Scenario, bool) {
+// Arm returns the scenario as the arm of that name has it, of no name as the
+// first one has it, and whether there is one.
+func (s *Scenario) Arm(name string) (Scenario, bool) {
 	if name == "" && len(s.Arms) == 0 {
 		return *s, true
 	}
