@@ -179,6 +179,28 @@ func TestWhatWasNotWrittenMayHaveAnother(t *testing.T) {
 	}
 }
 
+// The connection that took nothing ends late, when another has the request: that
+// is no end of the attempt.
+func TestALateEndOfAnotherConnection(t *testing.T) {
+	ended := error(nil)
+	a := &Attempt{replayable: true, end: func(err error) { ended = err }}
+	var conns [2]*Conn
+	for i := range conns {
+		here, there := net.Pipe()
+		there.Close()
+		conns[i] = &Conn{Conn: here}
+		a.ask("")
+		a.connect(httptrace.GotConnInfo{Conn: conns[i]})
+	}
+	a.sent.Store(true)
+	if conns[0].Read(make([]byte, 1)); ended != nil {
+		t.Errorf("ended by the first: %v", ended)
+	}
+	if conns[1].Read(make([]byte, 1)); !errors.Is(ended, io.EOF) {
+		t.Errorf("ended by the second: %v", ended)
+	}
+}
+
 // What an HTTP/2 server has not processed is sent again: that is how one leaves
 // without errors. Connections that do not say that they are HTTP/2 are known by
 // the first header that only HTTP/2 has.
@@ -253,6 +275,7 @@ func TestABodyIsSentThroughReadFrom(t *testing.T) {
 	a := new(Attempt)
 	a.end = func(error) {}
 	c := &Conn{Conn: here}
+	a.conn.Store(c)
 	c.user.Store(a)
 	go func() {
 		c.ReadFrom(io.LimitReader(endless{}, 10))

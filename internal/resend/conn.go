@@ -39,12 +39,21 @@ func connOf(c net.Conn) *Conn {
 	}
 }
 
+// attempt returns the attempt that uses the connection, and not one that had to
+// take another.
+func (c *Conn) attempt() *Attempt {
+	if a := c.user.Load(); a != nil && a.conn.Load() == c {
+		return a
+	}
+	return nil
+}
+
 // Read tells the attempt when there is nothing more to read, before net/http
 // hears of it.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil {
-		if a := c.user.Load(); a != nil {
+		if a := c.attempt(); a != nil {
 			a.broke(err)
 		}
 	}
@@ -54,7 +63,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // Write takes note before it writes: the answer may be there before it returns.
 // An attempt of which nothing was written may have another connection.
 func (c *Conn) Write(p []byte) (int, error) {
-	a := c.user.Load()
+	a := c.attempt()
 	if a == nil || a.sent.Swap(true) {
 		return c.Conn.Write(p)
 	}
@@ -65,7 +74,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 
 // ReadFrom sends a body, from a file without copying it.
 func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
-	if a := c.user.Load(); a != nil {
+	if a := c.attempt(); a != nil {
 		a.sent.Store(true)
 	}
 	return io.Copy(c.Conn, r)
