@@ -63,7 +63,8 @@ func makeSchema(t *testing.T) []byte {
 			"routes[].idempotency_key":           {"accepted", "required"},
 			"upstreams.<name>.failures.errors[]": {"connect", "timeout", "reset"},
 		},
-		Required: map[string][]string{"": {"upstreams", "routes"}, "upstreams.<name>": {"addresses"}, "routes[]": {"match", "upstream"}},
+		Required: map[string][]string{"": {"upstreams", "routes"}, "upstreams.<name>": {"addresses"}, "routes[]": {"match", "upstream"},
+			"tls": {"certificate", "key"}},
 	}.Of(reflect.TypeFor[settings.File](), "kalan.yaml"), "", "  ")
 	if err != nil {
 		t.Fatal(err)

@@ -86,8 +86,9 @@ func (t texts) parse(files settings.TLS, now time.Time) (*material, policy.Probl
 	if files.Clients != "" {
 		m.clients = p.authorities("tls.clients", files.Clients, t.clients)
 	}
-	if p.found.Err() != nil || m.certificate.Leaf == nil {
+	if p.found.Err() != nil || chain == nil || key == nil {
 		return nil, p.found
 	}
+	m.certificate.Leaf = chain[0]
 	return m, p.found
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/cmd/internal/gateway/accept"
+	"github.com/kalan-go/kalan/internal/golden"
 	"github.com/kalan-go/kalan/internal/settings"
 )
 
@@ -190,4 +192,11 @@ func TestAStormCostsNoMoreHandshakesThanTheRate(t *testing.T) {
 	if n := s.secrecy.handshakes.Begun(); n != burst {
 		t.Errorf("%d handshakes have begun", n)
 	}
+}
+
+func TestNamesOfTheMetricsUnderTLS(t *testing.T) {
+	s := seal(t, fileFor(backend(t, answers("ok"))))
+	_, text := s.probe(t, "/metrics")
+	ours := regexp.MustCompile(`(?m)^# (?:HELP|TYPE) kalan_(?:handshake|certificate).*\n`)
+	golden.File(t, "testdata/metrics-tls.txt", strings.Join(ours.FindAllString(text, -1), ""))
 }
