@@ -28,6 +28,7 @@ func TestARefusedRetryIsAnsweredWithTheAttempt(t *testing.T) {
 		"503, open":           {unavailable, trips, 503, "the upstream answered 503", "breaker is open"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for a second or three
 			var hits atomic.Int32
 			file := fileFor(counting(t, &hits, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/usual" {
@@ -36,11 +37,12 @@ func TestARefusedRetryIsAnsweredWithTheAttempt(t *testing.T) {
 				}
 				select {
 				case <-r.Context().Done():
-				case <-time.After(60 * time.Millisecond):
+				case <-time.After(time.Second):
 				}
 			}))
 			quickRetries(&file.Upstreams[0])
-			file.Upstreams[0].Exchange = 100 * time.Millisecond
+			file.Routes[0].Promise = 20 * time.Second
+			file.Upstreams[0].Exchange = 2 * time.Second
 			c.change(&file.Upstreams[0])
 			h := open(t, file)
 			h.do(t, "GET", "/usual", "") // how long it usually takes: so long a ghost keeps its slot

@@ -282,7 +282,7 @@ func TestTheReturnIsSpread(t *testing.T) {
 		back[int(s.comeBack(0, Rate, 0)/time.Second)]++
 	}
 	for at, n := range back {
-		if n > rate*11/10 || at < 3 && n > 0 || at > 17 && n > 0 {
+		if n > rate*13/10 || at < 3 && n > 0 || at > 17 && n > 0 {
 			t.Errorf("%d come back in second %d", n, at)
 		}
 	}
