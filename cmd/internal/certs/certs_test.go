@@ -49,7 +49,7 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 			os.Remove(s.Certificate)
 			os.Remove(s.Key)
 			s.Clients = filepath.Join(s.dir, "none")
-		}, []string{"tls.certificate: there is no such file", "tls.key: there is no such file", "tls.clients: there is no such file"}},
+		}, []string{"tls.certificate: is not there; names", "tls.key: is not there; names", "tls.clients: is not there; names"}},
 		"a directory": {func(t *testing.T, s *shelf) { s.Key = s.dir }, []string{"tls.key: is no file"}},
 		"too large": {func(t *testing.T, s *shelf) { mint.Write(t, s.dir, "a.crt", make([]byte, most+1)) },
 			[]string{"tls.certificate: has 4194305 bytes"}},
@@ -186,7 +186,7 @@ func TestANewCertificateIsShown(t *testing.T) {
 	show("b")
 
 	os.Remove(s.Key)
-	look(false, "no such file")
+	look(false, "is not there")
 	show("b")
 	s.put(t, "expired", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
 	look(false, "is not valid now, and the old one is")

@@ -27,7 +27,7 @@ func readFile(name string) (t text) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return text{fault: "there is no such file; names that are not absolute begin where the configuration file is"}
+		return text{fault: "is not there; names that are not absolute begin where the configuration file is"}
 	case err != nil:
 		return text{fault: plain(err)}
 	case !info.Mode().IsRegular():
@@ -52,7 +52,7 @@ func plain(err error) string {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return err.Error() + "; let the gateway's user read it"
+	return "cannot be read: " + err.Error() + "; let the gateway's user read it"
 }
 
 // A parser collects what is wrong.
@@ -69,20 +69,29 @@ func (p *parser) warn(path, format string, args ...any) {
 	p.found = append(p.found, policy.Problem{Path: path, Text: fmt.Sprintf(format, args...), Warning: true})
 }
 
-// chain returns the certificates of a file, nil when something is wrong.
-func (p *parser) chain(path, name string, t text) (all []*x509.Certificate) {
-	if name == "" {
-		return nil
-	}
+// blocks returns what a file consists of; nothing when it could not be read,
+// which is a problem, or is not named, which is none of ours. there is whether
+// it could.
+func (p *parser) blocks(path, name string, t text) (all []*pem.Block, there bool) {
 	if t.fault != "" {
 		p.refuse(path, name, "%s", t.fault)
-		return nil
+	}
+	if name == "" || t.fault != "" {
+		return nil, false
 	}
 	for rest := t.content; ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			break
+			return all, true
 		}
+		all = append(all, block)
+	}
+}
+
+// chain returns the certificates of a file, nil when something is wrong.
+func (p *parser) chain(path, name string, t text) (all []*x509.Certificate) {
+	blocks, there := p.blocks(path, name, t)
+	for _, block := range blocks {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
@@ -93,7 +102,7 @@ func (p *parser) chain(path, name string, t text) (all []*x509.Certificate) {
 		}
 		all = append(all, c)
 	}
-	if len(all) == 0 {
+	if there && len(all) == 0 {
 		p.refuse(path, name, `has no certificate in it; write a PEM file, with "BEGIN CERTIFICATE"`)
 	}
 	return all
@@ -101,19 +110,8 @@ func (p *parser) chain(path, name string, t text) (all []*x509.Certificate) {
 
 // key returns the content of a file that has a private key in it.
 func (p *parser) key(path, name string, t text) []byte {
-	if name == "" {
-		return nil
-	}
-	if t.fault != "" {
-		p.refuse(path, name, "%s", t.fault)
-		return nil
-	}
-	for rest := t.content; ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			p.refuse(path, name, `has no private key in it; write a PEM file, with "BEGIN PRIVATE KEY"`)
-			return nil
-		}
+	blocks, there := p.blocks(path, name, t)
+	for _, block := range blocks {
 		switch {
 		case strings.HasPrefix(block.Type, "ENCRYPTED") || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
 			p.refuse(path, name, "is encrypted, and nobody is there to type the password; decrypt it with openssl pkey, and let only the gateway's user read it")
@@ -122,6 +120,10 @@ func (p *parser) key(path, name string, t text) []byte {
 			return t.content
 		}
 	}
+	if there {
+		p.refuse(path, name, `has no private key in it; write a PEM file, with "BEGIN PRIVATE KEY"`)
+	}
+	return nil
 }
 
 // pair puts a certificate and its key together. Whatever does not fit is put

@@ -32,7 +32,7 @@ func TestFilesOfTLSHaveAPlace(t *testing.T) {
 	if got := read("tls: {certificate: a.crt, key: a.key}\n", certs.Check); !strings.HasPrefix(got, "kalan.yaml:5:20: warning: tls.certificate: it has expired") || strings.Contains(got, "\n") {
 		t.Errorf("an expired one gave\n%s", got)
 	}
-	want := `kalan.yaml:5:20: tls.certificate: "none.crt" there is no such file; names that are not absolute begin where the configuration file is
+	want := `kalan.yaml:5:20: tls.certificate: "none.crt" is not there; names that are not absolute begin where the configuration file is
 kalan.yaml:5:35: tls.key: "a.crt" has no private key in it; write a PEM file, with "BEGIN PRIVATE KEY"
 kalan.yaml:5:51: tls.clients: "a.key" has no certificate in it; write a PEM file, with "BEGIN CERTIFICATE"
 kalan.yaml:5:58: tls.requier: unknown key; did you mean "require"?

@@ -41,18 +41,7 @@ func TestASlowReaderUnderTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pause := time.NewTicker(20 * time.Millisecond)
-	defer pause.Stop()
-	read, piece := 0, make([]byte, 16<<10)
-	for err == nil {
-		var n int
-		n, err = a.Body.Read(piece)
-		read += n
-		<-pause.C
-	}
-	if read != size || err != io.EOF {
-		t.Errorf("%d of %d bytes, %v", read, size, err)
-	}
+	readSlowly(t, a.Body, size)
 }
 
 // F11: one that takes nothing is closed, and one that stops sending is told.

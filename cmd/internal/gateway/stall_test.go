@@ -65,12 +65,19 @@ func TestASlowReaderIsServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readSlowly(t, a.Body, size)
+}
+
+// readSlowly reads a body of that size, a piece after each pause.
+func readSlowly(t *testing.T, body io.Reader, size int) {
+	t.Helper()
 	pause := time.NewTicker(20 * time.Millisecond)
 	defer pause.Stop()
 	read, piece := 0, make([]byte, 20<<10)
+	var err error
 	for err == nil {
 		var n int
-		n, err = a.Body.Read(piece)
+		n, err = body.Read(piece)
 		read += n
 		<-pause.C
 	}
