@@ -109,13 +109,14 @@ func (p *player) play(ctx context.Context, url string, stages []Stage) (all []*S
 }
 
 // uneven is what the upstream is while the ways are compared. With an even
-// number of workers and half of what they can serve, every other request comes
-// in the very moment in which the worker is free that served the one before it on
-// the same way. It would count from that moment (backend.Pause), and what the
-// gateway took to pass it on would be seen in no answer.
+// number of workers and half of what they can serve, every request would come in
+// the moment in which the one before it on the same way is answered, and meet it
+// in the gateway.
 var uneven = backend.Setting{Workers: 3, Service: 20 * time.Millisecond}
 
-// compare plays the first stage both ways at once.
+// compare plays the first stage both ways at once. What counts is the time on
+// the way: without what the generator was late, and what the upstream says that
+// it took itself.
 func (p *player) compare(ctx context.Context, r *Run) error {
 	if err := p.Backend.Set(ctx, uneven); err != nil {
 		return err
@@ -128,10 +129,20 @@ func (p *player) compare(ctx context.Context, r *Run) error {
 	defer func() { p.Setting, p.now = before, before }()
 	stage := p.Stages[0]
 	both := [2]*Seen{newSeen(p.Case, stage, p.now), newSeen(p.Case, stage, p.now)}
-	ways := [2]func(context.Context, openloop.Shot) openloop.Outcome{p.sender(p.client, p.Subject.Backend.Base), p.sender(p.client, p.URL)}
+	ways := [2]string{p.Subject.Backend.Base, p.URL}
+	var insides sync.Map // by the number of the shot
 	p.load(stage).Run(ctx,
-		func(ctx context.Context, shot openloop.Shot) openloop.Outcome { return ways[shot.Number%2](ctx, shot) },
-		func(result openloop.Result) { both[result.Shot.Number%2].hear(result) })
+		func(ctx context.Context, shot openloop.Shot) openloop.Outcome {
+			return p.send(ctx, shot, p.client, ways[shot.Number%2], func(answer http.Header) {
+				insides.Store(shot.Number, backend.Inside(answer))
+			})
+		},
+		func(result openloop.Result) {
+			inside, _ := insides.Load(result.Shot.Number)
+			took, _ := inside.(time.Duration)
+			result.Took -= result.Lag + took
+			both[result.Shot.Number%2].hear(result)
+		})
 	for _, seen := range both {
 		seen.finish()
 	}
@@ -193,38 +204,44 @@ func newClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20_000, DisableCompression: true}}
 }
 
-// sender returns what sends one request to url. It leaves at its deadline, as
-// callers do.
+// sender returns what sends one request to url.
 func (c Case) sender(client *http.Client, url string) func(context.Context, openloop.Shot) openloop.Outcome {
 	return func(ctx context.Context, shot openloop.Shot) openloop.Outcome {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/", nil)
-		if err != nil {
-			return openloop.Failed
-		}
-		who := c.Callers[shot.Kind]
-		r.Header.Set("X-Remaining-Ms", strconv.FormatInt(max(1, time.Until(shot.Deadline).Milliseconds()), 10))
-		if who.Tenant != "" {
-			r.Header.Set("X-Tenant", who.Tenant)
-		}
-		if who.Priority != "" {
-			r.Header.Set("X-Priority", who.Priority)
-		}
-		a, err := client.Do(r)
-		if err != nil {
-			return lost(ctx)
-		}
-		defer a.Body.Close()
-		if _, err := io.Copy(io.Discard, a.Body); err != nil {
-			return lost(ctx)
-		}
-		switch a.StatusCode {
-		case http.StatusOK:
-			return openloop.InTime
-		case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusGatewayTimeout:
-			return openloop.Refused
-		}
+		return c.send(ctx, shot, client, url, func(http.Header) {})
+	}
+}
+
+// send sends one request to url, and lets hear see the answer's head. It leaves
+// at its deadline, as callers do.
+func (c Case) send(ctx context.Context, shot openloop.Shot, client *http.Client, url string, hear func(http.Header)) openloop.Outcome {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/", nil)
+	if err != nil {
 		return openloop.Failed
 	}
+	who := c.Callers[shot.Kind]
+	r.Header.Set("X-Remaining-Ms", strconv.FormatInt(max(1, time.Until(shot.Deadline).Milliseconds()), 10))
+	if who.Tenant != "" {
+		r.Header.Set("X-Tenant", who.Tenant)
+	}
+	if who.Priority != "" {
+		r.Header.Set("X-Priority", who.Priority)
+	}
+	a, err := client.Do(r)
+	if err != nil {
+		return lost(ctx)
+	}
+	defer a.Body.Close()
+	hear(a.Header)
+	if _, err := io.Copy(io.Discard, a.Body); err != nil {
+		return lost(ctx)
+	}
+	switch a.StatusCode {
+	case http.StatusOK:
+		return openloop.InTime
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusGatewayTimeout:
+		return openloop.Refused
+	}
+	return openloop.Failed
 }
 
 func lost(ctx context.Context) openloop.Outcome {

@@ -120,3 +120,28 @@ func TestControl(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An answer says how long its request was here, waiting included.
+func TestAnAnswerSaysHowLongItTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Setting{1, 20 * ms}, "X-Remaining-Ms")
+		defer b.Close()
+		var all sync.WaitGroup
+		for i := range 3 {
+			all.Go(func() {
+				w := httptest.NewRecorder()
+				b.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
+				if took, want := Inside(w.Header()), 20*ms*time.Duration(i+1); took != want {
+					t.Errorf("the %d. was inside for %v, want %v", i+1, took, want)
+				}
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+	})
+	for _, text := range []string{"", "inside;dur=", "inside;dur=NaN", "inside;dur=-1", "inside;dur=1e300", "20.000"} {
+		if took := Inside(http.Header{"Server-Timing": {text}}); took != 0 {
+			t.Errorf("%q is %v", text, took)
+		}
+	}
+}
