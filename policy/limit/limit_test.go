@@ -196,6 +196,28 @@ func TestQuantiles(t *testing.T) {
 	})
 }
 
+// Calls that take always the same time take the smoothed deviation down to
+// nothing, and not to the numbers below the smallest normal one, with which a
+// processor reckons ten times as slowly.
+func TestEqualTimesLeaveNoSubnormal(t *testing.T) {
+	for _, kind := range allKinds {
+		l := New(Config{Kind: kind})
+		var now policy.Instant
+		for range 200_000 {
+			token := l.Take(now)
+			now = now.Add(time.Millisecond)
+			l.Give(now, &token, Sample{Outcome: policy.Success})
+		}
+		const smallest = 0x1p-1022
+		if d := l.seen.deviation; d != 0 && d < smallest {
+			t.Errorf("%v: deviation %v", kind, d)
+		}
+		if s := l.Snapshot(now); s.Mean != time.Millisecond || s.Deviation != 0 {
+			t.Errorf("%v: %v ± %v", kind, s.Mean, s.Deviation)
+		}
+	}
+}
+
 func TestNothingIsAllocated(t *testing.T) {
 	for _, kind := range allKinds {
 		l := New(Config{Kind: kind})
