@@ -6,6 +6,9 @@
 // somebody waited, not how long the dependency takes, and a table that learned
 // from cuts would take the callers' deadlines for the dependency's speed.
 //
+// What a limit learns of its slots is another matter, and its own (package
+// limit): there every time counts that a slot was held.
+//
 // The mean and the deviation are those of RFC 6298 section 2 (gains 1/8 and
 // 1/4); the median is exact over the last 64 answers and is computed only when
 // it is asked for.

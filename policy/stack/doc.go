@@ -55,4 +55,21 @@
 // In half-open one slot beyond the limit is reserved for a probe, so that
 // ghosts can never keep a breaker from recovering. Probes do not wait: one that
 // finds neither a slot nor the reserve is refused as open, soon to come back.
+//
+// # How long the work takes
+//
+// An attempt's time is told, when its slot comes free, to three that ask
+// different questions of it. They are not one, because their answers differ:
+//
+//   - The limit (package limit) asks what its slots do to the dependency: every
+//     time that a slot was held counts, also that of a call that came too late,
+//     beside the number that were in flight. What it predicts is the whole
+//     work's, and its percentiles stand beside the number (F17).
+//   - The record (package latency) asks how long the dependency takes when it
+//     answers: what a cut attempt is held against, when a hedge is due, how long
+//     a ghost is believed.
+//   - The route asks how one kind of work differs from the whole.
+//
+// The three together cost nothing that can be seen behind a lock: leaving out
+// any of them changed the time of a guarded call by 1 % at most.
 package stack
