@@ -89,12 +89,12 @@ type secret struct {
 	*conn
 	of     *secrecy
 	shaken bool
-	failed bool
+	good   bool
 	// What follows is about the handshake while it runs.
-	begun atomic.Bool
+	heard bool // its hello
+	begun bool // heard, and let through by the limits
 	began policy.Instant
-	over  atomic.Bool // over a limit
-	late  atomic.Bool
+	late  atomic.Bool // its time is up
 }
 
 // ConnectionState shakes hands, if that has not been done, and returns what came
@@ -124,7 +124,7 @@ func (s *secret) Close() error {
 // one goroutine at a time.
 func (s *secret) shake() bool {
 	if s.shaken {
-		return !s.failed
+		return s.good
 	}
 	s.shaken = true
 	late := time.AfterFunc(s.of.within, func() {
@@ -132,17 +132,23 @@ func (s *secret) shake() bool {
 		s.below.Close()
 	})
 	defer late.Stop()
+	defer s.settle()
 	// A context that never ends costs no goroutine.
 	err := s.Conn.(*tls.Conn).HandshakeContext(context.WithValue(context.Background(), secretKey{}, s))
-	if s.begun.Load() {
+	s.good = err == nil
+	s.of.end(s, err)
+	return s.good
+}
+
+// settle gives back what a handshake held, also when it has ended in a panic.
+func (s *secret) settle() {
+	switch {
+	case s.begun:
 		s.of.handshakes.End()
 		s.of.took.Observe(s.of.now().Sub(s.began).Seconds())
-	} else if !s.over.Load() {
+	case !s.heard:
 		s.of.awaited.Add(-1)
 	}
-	s.failed = err != nil
-	s.of.end(s, err)
-	return err == nil
 }
 
 type secretKey struct{}
@@ -152,13 +158,12 @@ type secretKey struct{}
 func heard(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	s := hello.Context().Value(secretKey{}).(*secret)
 	s.of.awaited.Add(-1)
-	s.began = s.of.now()
+	s.heard, s.began = true, s.of.now()
 	if over, ok := s.of.handshakes.Begin(s.began); !ok {
-		s.over.Store(true)
 		s.below.reset() // no alert: it would be told nothing that it understands
 		s.below.Close()
 		return nil, errors.New("over the limit of " + over.String() + " handshakes")
 	}
-	s.begun.Store(true)
+	s.begun = true
 	return nil, nil
 }

@@ -24,7 +24,7 @@ func (r recording) Close() error                { return nil }
 func (r recording) SetWriteDeadline(time.Time) error { return nil }
 
 // hello returns what a client says first.
-func hello(b *testing.B) []byte {
+func hello(b testing.TB) []byte {
 	b.Helper()
 	near, far := net.Pipe()
 	client := tls.Client(near, &tls.Config{ServerName: "127.0.0.1"})
@@ -43,6 +43,31 @@ func hello(b *testing.B) []byte {
 	return said[:n]
 }
 
+// hears returns a connection on which the client has said that.
+func (s *sealed) hears(said []byte) *secret {
+	below := &pace{Conn: recording{said: bytes.NewReader(said)}, stall: patience}
+	return s.secrecy.over(&conn{Conn: below, below: below, left: func() {}, cut: &s.cut})
+}
+
+// A handshake that ends in a panic gives its place back.
+func TestAPanicInAHandshakeKeepsNoPlace(t *testing.T) {
+	s := seal(t, fileFor("http://127.0.0.1:1"))
+	said := hello(t)
+	s.secrecy.keeper.Config().GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { panic("broken") }
+	s.secrecy.keeper.Config().Certificates = nil
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("nothing was broken")
+			}
+		}()
+		s.hears(said).shake()
+	}()
+	if begun, running := s.secrecy.handshakes.Begun(), s.secrecy.handshakes.Running(); begun != 1 || running != 0 {
+		t.Errorf("%d have begun, %d are running", begun, running)
+	}
+}
+
 // BenchmarkAHello is what a hello costs the gateway: when it is refused, and
 // when it is answered and the client says no more. The certificate is ECDSA's,
 // which is cheaper to sign with than RSA's.
@@ -56,8 +81,7 @@ func BenchmarkAHello(b *testing.B) {
 			s.secrecy.handshakes.Begin(0)
 			s.secrecy.handshakes.End()
 			for b.Loop() {
-				below := &pace{Conn: recording{said: bytes.NewReader(said)}, stall: patience}
-				if s.secrecy.over(&conn{Conn: below, below: below, left: func() {}, cut: &s.cut}).shake() {
+				if s.hears(said).shake() {
 					b.Fatal("shaken")
 				}
 			}

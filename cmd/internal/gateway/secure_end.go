@@ -31,8 +31,8 @@ func (s *secrecy) end(of *secret, err error) {
 	var wrong *tls.CertificateVerificationError
 	var header tls.RecordHeaderError
 	switch {
-	case of.over.Load():
-		return // counted there
+	case of.heard && !of.begun:
+		return // over a limit, and counted there
 	case of.late.Load():
 		how = timeout
 	case err == nil && of.Conn.(*tls.Conn).ConnectionState().DidResume:
