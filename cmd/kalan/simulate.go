@@ -35,6 +35,7 @@ type simulation struct {
 	report      string
 	parallel    int
 	command     []string
+	page        page
 	stop        <-chan struct{} // closed when the user has had enough
 }
 
@@ -61,11 +62,7 @@ played to their end.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			s.out, s.errOut = c.OutOrStdout(), c.ErrOrStderr()
 			s.command = append([]string{"kalan", "simulate"}, files...)
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			context.AfterFunc(ctx, stop) // a second one ends the process
-			s.stop = ctx.Done()
-			return s.run(files)
+			return s.run(c.Context(), files)
 		},
 	}
 	c.Flags().StringVar(&s.format, "format", "text", "text or json")
@@ -76,7 +73,7 @@ played to their end.`,
 
 // run reads all files before it plays the first, so that a mistake in the last
 // one is known at once.
-func (s *simulation) run(files []string) error {
+func (s *simulation) run(ctx context.Context, files []string) error {
 	var bad []string
 	if s.format != "text" && s.format != "json" {
 		bad = append(bad, fmt.Sprintf("--format: %.40q is not a format; write text or json", s.format))
@@ -85,6 +82,10 @@ func (s *simulation) run(files []string) error {
 		bad = append(bad, "--report: a page is of one scenario; name one FILE")
 	}
 	scenarios := make([]scenario.File, len(files))
+	if err := s.page.open(s.report); err != nil {
+		bad = append(bad, "--report: "+err.Error())
+	}
+	defer s.page.close()
 	for i, file := range files {
 		var problems strict.Problems
 		text, err := readFile(file)
@@ -106,6 +107,11 @@ func (s *simulation) run(files []string) error {
 	if len(bad) > 0 {
 		return failure{errors.New(strings.Join(bad, "\n")), statusBad}
 	}
+	// From here on an interrupt ends the run, and a second one the process.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	s.stop = ctx.Done()
 	return s.play(files, scenarios)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,15 +26,14 @@ func (s *simulation) playEvents(scenario sim.Scenario) ([]string, error) {
 	case err != nil:
 		return nil, err
 	}
-	if s.report != "" {
-		if err := s.writeReport(&r); err != nil {
-			return nil, err
-		}
-	}
 	if s.format == "json" {
-		return r.Failed(), writeJSON(s.out, r)
+		err = writeJSON(s.out, r)
+	} else {
+		_, err = io.WriteString(s.out, summary(&r))
 	}
-	_, err = io.WriteString(s.out, summary(&r))
+	if err == nil && s.report != "" {
+		err = s.page.write(&r, report.Options{Command: s.command, Version: version()})
+	}
 	return r.Failed(), err
 }
 
@@ -48,18 +46,6 @@ func (s *simulation) writeRest(r *sim.Result, arms int, stopped error) error {
 		}
 	}
 	return fmt.Errorf("%w: %d of %s played to the end", stopped, len(r.Arms), count(arms, "arm"))
-}
-
-func (s *simulation) writeReport(r *sim.Result) error {
-	f, err := os.Create(s.report)
-	if err != nil {
-		return err
-	}
-	if err := report.Write(f, r, report.Options{Command: s.command, Version: version()}); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }
 
 // summary writes what a scenario's run found, for a terminal.

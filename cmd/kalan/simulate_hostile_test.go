@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -59,8 +60,8 @@ searches: {most: {load: l}}
 func TestSimulateRefusesWhatWouldNotEnd(t *testing.T) {
 	calls := strings.TrimSuffix(strings.Repeat("{call: s}, ", 1000), ", ")
 	again := strings.TrimSuffix(strings.Repeat("{call: t}, ", 20), ", ")
-	stop := make(chan struct{})
-	close(stop) // what is not refused is not played either
+	stopped, stop := context.WithCancel(t.Context())
+	stop() // what is not refused is not played either
 	for _, test := range [][]string{
 		{"rate: 1", "rate: .nan", "loads.l.rate: .nan is not a number"},
 		{"rate: 1", "rate: .inf", "loads.l.rate: .inf is not a number"},
@@ -90,8 +91,8 @@ func TestSimulateRefusesWhatWouldNotEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		s := simulation{out: &out, errOut: &out, format: "text", stop: stop}
-		err := s.run([]string{file})
+		s := simulation{out: &out, errOut: &out, format: "text"}
+		err := s.run(stopped, []string{file})
 		var coded interface{ ExitCode() int }
 		if !errors.As(err, &coded) || coded.ExitCode() != statusBad || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%.60q: %.500v; want %q", test[1], err, want)
@@ -115,8 +116,8 @@ func TestSimulateNamesTheMistakesOfAllFiles(t *testing.T) {
 // A run that is stopped says so, with the arms that were played to their end,
 // and keeps its page and its JSON to itself.
 func TestSimulateStops(t *testing.T) {
-	stop := make(chan struct{})
-	close(stop)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "s.yaml")
 	if err := os.WriteFile(file, []byte(standstill), 0o600); err != nil {
@@ -124,8 +125,8 @@ func TestSimulateStops(t *testing.T) {
 	}
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		s := simulation{out: &out, errOut: &out, format: format, report: filepath.Join(dir, "r.html"), stop: stop}
-		err := s.run([]string{file})
+		s := simulation{out: &out, errOut: &out, format: format, report: filepath.Join(dir, "r.html")}
+		err := s.run(stopped, []string{file})
 		var coded interface{ ExitCode() int }
 		if !errors.As(err, &coded) || coded.ExitCode() != statusStopped || !errors.Is(err, sim.ErrStopped) ||
 			!strings.HasSuffix(err.Error(), "s.yaml: stopped before its end: 0 of 1 arm played to the end") {
@@ -162,5 +163,33 @@ func TestProgressLines(t *testing.T) {
 	}
 	if (&progress{}).tell() != nil || newProgress(&out, "storm").tell() != nil {
 		t.Error("it tells somebody who is no terminal")
+	}
+}
+
+// A page that cannot be written is known before anything is played, and one that
+// was there stays until there is another.
+func TestThePageIsOpenedFirst(t *testing.T) {
+	dir := t.TempDir()
+	file, old := filepath.Join(dir, "s.yaml"), filepath.Join(dir, "old.html")
+	for path, text := range map[string]string{file: standstill, old: strings.Repeat("old ", 100_000)} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, errOut, status := tell("simulate", file, "--report", filepath.Join(dir, "none", "r.html")); status != statusBad || out != "" ||
+		!strings.Contains(errOut, "--report: open ") {
+		t.Errorf("status %d, %q, %q", status, out, errOut)
+	}
+	if _, _, status := tell("simulate", filepath.Join(dir, "none.yaml"), "--report", old); status != statusBad {
+		t.Errorf("status %d", status)
+	}
+	if text, err := os.ReadFile(old); err != nil || !strings.HasPrefix(string(text), "old old") {
+		t.Errorf("%v, %.20q", err, text)
+	}
+	if out, _, status := tell("simulate", file, "--report", old); status != 0 || !strings.Contains(out, "standstill: 2 replications") {
+		t.Errorf("status %d, %q", status, out)
+	}
+	if text, err := os.ReadFile(old); err != nil || !strings.HasSuffix(string(text), "</html>\n") {
+		t.Errorf("%v, a page of %d bytes", err, len(text))
 	}
 }
