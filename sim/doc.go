@@ -39,6 +39,16 @@
 // is asked for at the very end, and could not be answered by then, is not looked
 // at.
 //
+// # Who got what
+//
+// Goodput is over everybody, and one who asks in a loop can have most of it. So
+// a result says what each load got, each priority, and the tenants that ask
+// most; what would have been fair: as much in all, given to the most important
+// priority first and within one to each tenant by its weight, nobody more than
+// was asked for; and how evenly the loads were held to that (Jain's index). Load
+// that goes to different services is taken for one: where one of them is down,
+// its callers get less than that, and nobody took it from them.
+//
 // # What it is not
 //
 // A scenario is as good as its service times. Answers do not depend on what is
@@ -49,12 +59,16 @@
 //
 // # Limits
 //
-// A scenario that may need more than 10^10 events, or in which more than four
-// million requests may wait at once (about four gigabytes), is refused by
-// Validate with the estimate; one that outgrows that while it runs ends with an
-// error. Queueing theory and published experiments are reproduced by this
+// A scenario that may need more than 10^10 events, in which more than four
+// million requests may wait at once (about four gigabytes), whose results and
+// guards may take more than two gigabytes, or a request of which causes more than
+// 10,000 calls, is refused by Validate with the estimate; one that outgrows that
+// while it runs ends with an error. Of a load's tenants the first thousand are
+// told apart and stand for the others. Queueing theory and published experiments are reproduced by this
 // package's tests, within one per cent where theory is exact.
 //
 // Sources: Law, Simulation Modeling and Analysis; Kleinrock, Queueing Systems;
-// Bronson and others, Metastable failures in distributed systems (HotOS 2021).
+// Bronson and others, Metastable failures in distributed systems (HotOS 2021);
+// Jain, Chiu and Hawe, A quantitative measure of fairness (DEC-TR-301, 1984);
+// Bertsekas and Gallager, Data Networks, 6.5.2.
 package sim
