@@ -78,6 +78,7 @@ func TestNothingIsSmuggled(t *testing.T) {
 	}{
 		"both lengths":                   {"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled, "400", 0},
 		"both, second on its connection": {"GET /a HTTP/1.1\r\nHost: a\r\n\r\nPOST /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + smuggled, "200", 1},
+		"both, after empty lines":        {"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n\r\n\r\nPOST /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + smuggled, "200", 1},
 		"two lengths":                    {"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello" + smuggled, "400", 0},
 		"a signed length":                {"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: +5\r\n\r\nhello" + smuggled, "400", 0},
 		"a coding of its own":            {"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + smuggled, "501", 0},

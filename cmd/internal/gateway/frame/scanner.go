@@ -45,6 +45,13 @@ func (s *Scanner) Bad() uint64 { return s.bad }
 // See takes in the next bytes.
 func (s *Scanner) See(p []byte) {
 	for len(p) > 0 && s.state != lost {
+		if s.state == firstLine && s.size == 0 {
+			// net/http passes over empty lines after a POST (RFC 9112, 2.2), and
+			// serves nothing any more where it finds them elsewhere.
+			if p = bytes.TrimLeft(p, "\r\n"); len(p) == 0 {
+				return
+			}
+		}
 		if s.state == counted || s.state == chunk {
 			p = s.skip(p)
 			continue

@@ -51,6 +51,9 @@ func TestBothLengthsAreFound(t *testing.T) {
 		"a length far out":           {"POST / HTTP/1.1\r\nContent-Length:" + strings.Repeat(" ", 90) + "5\r\n\r\nhello", 1},
 		"a length that is none":      {"POST / HTTP/1.1\r\nContent-Length: +5\r\n\r\nhello", 1},
 		"after a senseless chunk":    {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + both, 2},
+		"after empty lines":          {counted5 + "\n\n" + both, 2},
+		"after more of them":         {get + counted5 + "\r\n\r\n" + get + counted5 + "\r\r\n\n" + both, 5},
+		"in HTTP/1.0 after one":      {counted5 + "\r\nPOST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 2},
 		"after a trailer of its own": {strings.Replace(chunked5, "X-T: 1\r\n", "\n", 1) + both, 2},
 	} {
 		for _, piece := range []int{1, 2, 3, 7, 64, 100_000} {
