@@ -22,6 +22,7 @@ type pace struct {
 	stall   time.Duration // a reader that takes nothing for so long is gone
 	writeBy atomic.Pointer[time.Time]
 	ending  atomic.Bool // what is still to be said has no time
+	broken  atomic.Bool // a write has failed
 }
 
 // goodbye is how long the last words of TLS may take. A reader that has left no
@@ -58,13 +59,19 @@ func (c *pace) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// Write writes as long as the reader takes something from time to time.
+// Write writes as long as the reader takes something from time to time. When it
+// has failed nothing is written any more: the last words of TLS, which come all
+// the same, would be taken for the rest of what is missing, or for a forgery.
 func (c *pace) Write(p []byte) (written int, err error) {
+	if c.broken.Load() {
+		return 0, io.ErrClosedPipe
+	}
 	for {
 		limited := c.beginWrite()
 		n, err := c.Conn.Write(p[written:])
 		written += n
 		if n == 0 || !limited || !errors.Is(err, os.ErrDeadlineExceeded) {
+			c.broken.Store(err != nil)
 			return written, err
 		}
 	}
