@@ -14,12 +14,8 @@ import (
 
 // deliver hands the answer to the caller, and sees to its end.
 func (c *call) deliver(a *answer, held kalan.Held) (*http.Response, error) {
-	stream := c.Stream
-	if stream == nil {
-		stream = IsStream
-	}
 	switch {
-	case stream(a.Response):
+	case c.endless(a, held):
 		return c.stream(a, held)
 	case a.Body == http.NoBody:
 		held.Release(a.end)
@@ -31,6 +27,25 @@ func (c *call) deliver(a *answer, held kalan.Held) (*http.Response, error) {
 	b.watch()
 	a.Response.Body = b
 	return a.Response, nil
+}
+
+// endless reports whether the answer is a stream. The question may be the
+// program's, and its panic the end of the attempt.
+func (c *call) endless(a *answer, held kalan.Held) bool {
+	if c.Stream == nil {
+		return IsStream(a.Response)
+	}
+	said := false
+	defer func() {
+		if !said {
+			held.Release(policy.Ignored)
+			a.cancel(nil)
+			a.Body.Close()
+		}
+	}()
+	is := c.Stream(a.Response)
+	said = true
+	return is
 }
 
 // A body is an answer's body. The slot is the dependency's until its end.

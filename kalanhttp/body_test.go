@@ -281,6 +281,30 @@ func TestAPanicBelow(t *testing.T) {
 	}
 }
 
+// What the program says of an answer may panic too: the slot comes free, and the
+// body is closed.
+func TestAPanicInAQuestion(t *testing.T) {
+	for name, ask := range map[string]func(*kalanhttp.Transport){
+		"Stream": func(c *kalanhttp.Transport) { c.Stream = func(*http.Response) bool { panic("asked") } },
+		"Judge":  func(c *kalanhttp.Transport) { c.Judge = func(*http.Response) policy.Report { panic("asked") } },
+	} {
+		s := serve(t, guard(t), status(200))
+		ask(s.transport)
+		func() {
+			defer func() {
+				if p := recover(); p != "asked" {
+					t.Errorf("%s: recovered %v", name, p)
+				}
+			}()
+			r, _ := http.NewRequest("GET", s.server.URL, nil)
+			s.transport.RoundTrip(r)
+		}()
+		if n := s.guard.Snapshot().InFlight; n != 0 {
+			t.Errorf("%s: %d in flight", name, n)
+		}
+	}
+}
+
 // Many at once, of which some leave, some are cut and some break: every slot
 // comes back.
 func TestEverySlotComesBack(t *testing.T) {

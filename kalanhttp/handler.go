@@ -117,10 +117,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r, asked := h.asked(r)
+	stream := h.asksForStream(r) // before there is a slot, which its panic would take along
 	until, held, err := kalan.Hold(ctx, h.Guard, kalan.Way[time.Time]{Ask: asked.Ask}, enter)
 	if err != nil {
 		h.refuse(w, err)
 		return
+	}
+	if stream {
+		until = time.Time{}
 	}
 	h.serve(w, r.WithContext(carry.With(r.Context(), asked)), until, held)
 }
@@ -199,13 +203,6 @@ func (h *Handler) asked(r *http.Request) (*http.Request, carry.Asked[kalan.Ask])
 // serve lets Next do the work and gives the slot back when it has returned,
 // whatever it does.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, until time.Time, held kalan.Held) {
-	stream := h.Stream
-	if stream == nil {
-		stream = AsksForStream
-	}
-	if stream(r) {
-		until = time.Time{}
-	}
 	ctx, cancel := begin(r.Context(), until)
 	out := &writer{ResponseWriter: w, handler: h, held: held, ctx: ctx, cancel: cancel}
 	defer out.end()
@@ -230,6 +227,13 @@ func (h *Handler) refuse(w http.ResponseWriter, err error) {
 		p = refusal.Of(r.Guard, r.Reason, r.RetryAfter)
 	}
 	p.Write(w)
+}
+
+func (h *Handler) asksForStream(r *http.Request) bool {
+	if h.Stream == nil {
+		return AsksForStream(r)
+	}
+	return h.Stream(r)
 }
 
 // AsksForStream is the default of Handler.Stream: a request to switch protocols,

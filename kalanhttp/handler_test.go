@@ -229,6 +229,34 @@ func TestAPanicFreesTheSlot(t *testing.T) {
 	}
 }
 
+// What the program says of a request may panic too.
+func TestAPanicInAQuestionFreesTheSlot(t *testing.T) {
+	for name, ask := range map[string]func(*kalanhttp.Handler){
+		"Stream":   func(h *kalanhttp.Handler) { h.Stream = func(*http.Request) bool { panic(http.ErrAbortHandler) } },
+		"Priority": func(h *kalanhttp.Handler) { h.Priority = func(*http.Request) uint8 { panic(http.ErrAbortHandler) } },
+		"Trust":    func(h *kalanhttp.Handler) { h.Trust = func(*http.Request) bool { panic(http.ErrAbortHandler) } },
+		"Tenant": func(h *kalanhttp.Handler) {
+			h.Tenant = func(*http.Request) (string, uint8) { panic(http.ErrAbortHandler) }
+		},
+	} {
+		h := &kalanhttp.Handler{Guard: admission(t, slots(1)), Next: status(200)}
+		ask(h)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("X-Retry-Owner", "edge")
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		if n := h.Guard.Snapshot().InFlight; n != 0 {
+			t.Errorf("%s: %d in flight", name, n)
+		}
+	}
+}
+
 // 5xx are failures: how quickly they came says nothing of how long work takes.
 func TestOutcomes(t *testing.T) {
 	h := admit(t, admission(t), status(200, 404, 500, 503))
