@@ -95,10 +95,13 @@ func (p *Pool) enter(ctx, caller context.Context) error {
 	}
 	select {
 	case p.slots <- struct{}{}:
-		return nil
+		if pause.Over(ctx) == policy.None {
+			return nil
+		}
+		<-p.slots // it came free in the moment in which the time was up (O-02)
 	case <-ctx.Done():
-		return p.refuse(caller, policy.Waited)
 	}
+	return p.refuse(caller, policy.Waited)
 }
 
 // hopeless reports whether every worker is a zombie's: then there is nothing to

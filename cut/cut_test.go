@@ -140,6 +140,32 @@ func TestTheLimitCoversTheQueueToo(t *testing.T) {
 	})
 }
 
+// O-02: a worker that comes free at the very instant at which the time of a
+// waiting caller is up begins nothing for it.
+func TestNothingIsBegunForACallerWhoseTimeIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := must(t, Config{Workers: 1, Limit: 100 * ms})
+		for range 100 {
+			var callers sync.WaitGroup
+			callers.Go(func() { Do(t.Context(), p, deaf(150*ms)) })
+			synctest.Wait()
+			time.Sleep(50 * ms)
+			begun := false
+			callers.Go(func() {
+				_, err := Do(t.Context(), p, func(context.Context) (int, error) { begun = true; return 0, nil })
+				if !errors.Is(err, policy.Waited) {
+					t.Errorf("%v", err)
+				}
+			})
+			callers.Wait()
+			synctest.Wait()
+			if s := p.Stats(); begun || s.Running != 0 {
+				t.Fatalf("begun %v, %+v", begun, s)
+			}
+		}
+	})
+}
+
 func TestTheErrorSaysWhoseTimeWasUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := must(t, Config{Name: "ldap"})
