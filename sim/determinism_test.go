@@ -64,7 +64,7 @@ func TestARunIsTheSameEverywhere(t *testing.T) {
 		t.Fatalf("%d events, hash %x", want.Events, want.Hash)
 	}
 	for _, parallel := range []int{1, 7} {
-		for _, processors := range []int{1, 4} {
+		for _, processors := range []int{1, 2, 4} {
 			before := runtime.GOMAXPROCS(processors)
 			got := play(t, rich(), sim.Options{Parallel: parallel})
 			runtime.GOMAXPROCS(before)

@@ -3,8 +3,11 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +35,60 @@ func TestScenarios(t *testing.T) {
 			}
 			golden.File(t, "testdata/simulate/"+name+".txt", mustRun(t, newSimulateCommand(), file))
 		})
+	}
+}
+
+// Whoever looks for a story finds its file, with its defence and its summary.
+func TestEveryScenarioIsOnThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/simulator.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../scenarios/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); !strings.Contains(string(page), "(../scenarios/"+name+")") {
+			t.Errorf("docs/simulator.md has no row for scenarios/%s", name)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\(\.\./(scenarios/[\w-]+\.yaml)\)`).FindAllStringSubmatch(string(page), -1) {
+		if !slices.Contains(files, "../../"+link[1]) {
+			t.Errorf("docs/simulator.md names %s, which is not there", link[1])
+		}
+	}
+}
+
+// Same seed, same bytes, also as a process of its own: on one processor, two and
+// four, however many replications are played at once.
+func TestTheHashIsTheSameEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the tool and plays a scenario four times; run without -short")
+	}
+	tool := filepath.Join(t.TempDir(), "kalan")
+	if out, err := exec.Command("go", "build", "-o", tool, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var want map[string]any
+	for i, run := range []struct{ processors, parallel string }{{"1", "1"}, {"2", "0"}, {"4", "3"}, {"1", "0"}} {
+		c := exec.Command(tool, "simulate", "../../scenarios/three-layers.yaml", "--format", "json", "--parallel", run.parallel)
+		c.Env = append(os.Environ(), "GOMAXPROCS="+run.processors)
+		out, err := c.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatal(err)
+		}
+		delete(got, "cpu_s")
+		if i == 0 {
+			want = got
+		}
+		if hash, _ := got["hash"].(string); len(hash) < 8 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s processors, %s at once: %v\nwant %v", run.processors, run.parallel, got, want)
+		}
 	}
 }
 

@@ -42,17 +42,56 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
+// What scripts/bench-sim.sh measures, by processor time: the loop that others
+// write first, the same M/M/1, the same behind every policy, and how much many pending
+// events cost.
+func BenchmarkSpeed(b *testing.B) {
+	for _, one := range []struct {
+		name string
+		step func() (step func(), requests func() uint64)
+	}{
+		{"bare", func() (func(), func() uint64) { return bareHeap(), func() uint64 { return 0 } }},
+		{"plain", func() (func(), func() uint64) { return stepping(plain()) }},
+		{"every-policy", func() (func(), func() uint64) { return stepping(guarded()) }},
+		{"pending-100", func() (func(), func() uint64) { return stepping(pending(10 * ms)) }},
+		{"pending-10000", func() (func(), func() uint64) { return stepping(pending(time.Second)) }},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			step, requests := one.step()
+			before := requests()
+			used := cpuTime(b, func() {
+				for b.Loop() {
+					step()
+				}
+			})
+			b.ReportMetric(float64(b.N)/used, "events/cpu-s")
+			b.ReportMetric(float64(requests()-before)/used, "customers/cpu-s")
+		})
+	}
+}
+
+func stepping(m *Model) (step func(), requests func() uint64) {
+	w := endless(m)
+	return func() { w.Step() }, func() uint64 { return w.tally.Loads[0].Offered }
+}
+
+// pending is a model in which so many hundreds of events are pending as a service
+// takes tens of milliseconds.
+func pending(inService time.Duration) *Model {
+	m := plain()
+	m.Services[0].Workers = 0
+	m.Ops[0].Law = random.Exponential(inService)
+	m.Loads[0].Rates[0].PerSecond = 10_000
+	return m
+}
+
 // Ten thousand pending events cost no more than twice what a hundred do.
 func TestPendingEventsAreCheap(t *testing.T) {
 	if race || testing.Short() {
 		t.Skip("measures processor time; run without -race and without -short")
 	}
 	cost := func(inService time.Duration) float64 {
-		m := plain()
-		m.Services[0].Workers = 0
-		m.Ops[0].Law = random.Exponential(inService)
-		m.Loads[0].Rates[0].PerSecond = 10_000
-		w := endless(m)
+		w := endless(pending(inService))
 		const events = 2_000_000
 		return cpuTime(t, func() {
 			for range events {
@@ -73,7 +112,7 @@ func TestPendingEventsAreCheap(t *testing.T) {
 
 // cpuTime returns the seconds of processor time that the test's process spends
 // in f.
-func cpuTime(t *testing.T, f func()) float64 {
+func cpuTime(t testing.TB, f func()) float64 {
 	used := func() float64 {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
