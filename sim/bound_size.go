@@ -34,14 +34,9 @@ func (s *Scenario) checkSize(c *field.Check) {
 		return n
 	}
 	for i := range s.Services {
-		v := &s.Services[i]
-		all := []Target{{Service: v.Name}}
-		for j := range v.Routes {
-			all = append(all, Target{v.Name, v.Routes[j].Name})
-		}
-		for _, t := range all {
+		for _, t := range s.Services[i].targets() {
 			if n := count(t); n > mostCalls {
-				c.Refuse(keys.Join("services", v.Name), "a request to %v causes %.3g calls, and %d are the most; take calls out of the scripts", t, n, mostCalls)
+				c.Refuse(keys.Join("services", t.Service), "a request to %v causes %.3g calls, and %d are the most; take calls out of the scripts", t, n, mostCalls)
 				return
 			}
 		}

@@ -141,17 +141,21 @@ func (s *Scenario) checkCircles(c *field.Check) {
 		return true
 	}
 	for i := range s.Services {
-		v := &s.Services[i]
-		all := []Target{{Service: v.Name}}
-		for j := range v.Routes {
-			all = append(all, Target{v.Name, v.Routes[j].Name})
-		}
-		for _, t := range all {
+		for _, t := range s.Services[i].targets() {
 			if !visit(t, nil) {
 				return
 			}
 		}
 	}
+}
+
+// targets returns the service and its routes.
+func (s *Service) targets() []Target {
+	all := []Target{{Service: s.Name}}
+	for i := range s.Routes {
+		all = append(all, Target{s.Name, s.Routes[i].Name})
+	}
+	return all
 }
 
 // calls returns every target that a target's script may call.
