@@ -27,7 +27,9 @@ type Config struct {
 	// processes together must fit into what the server allows.
 	Connections int
 	// Checkout is the longest wait for a connection. 0 means 500 ms (F8),
-	// negative not at all. Longer makes more callers succeed late.
+	// negative not at all; in a pool whose connections others have, which cannot
+	// be seen at once, it is 500 ms then too. Longer makes more callers succeed
+	// late.
 	Checkout time.Duration `zero:"none"`
 	// Room is where they wait.
 	Room room.Config

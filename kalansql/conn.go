@@ -6,10 +6,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 // guarded makes connections behind a guard of their own.
@@ -219,7 +219,7 @@ func (c *conn) refusal(err error) error {
 		return err
 	}
 	if r.Reason == policy.Open {
-		c.db.opens.Store(time.Now().Add(r.RetryAfter).UnixNano())
+		c.db.opens.Store(int64(span.Add(c.db.now(), r.RetryAfter)))
 	}
 	if errors.Is(r.Cause, driver.ErrBadConn) {
 		c.bad = true

@@ -22,7 +22,7 @@ type DB struct {
 	db                   *sql.DB
 	config               Config
 	pool, connect, query *kalan.Guard
-	opens                atomic.Int64 // Unix nanoseconds until which the breaker is known to be open
+	opens                atomic.Int64 // now() until which the breaker is known to be open
 }
 
 // Open returns a database whose connections are made by connector, or
@@ -164,7 +164,7 @@ func (d *DB) Guards() (pool, connect, query *kalan.Guard) { return d.pool, d.con
 // checkout waits for a connection to be due to the caller, and returns the
 // context with which to take it.
 func (d *DB) checkout(ctx context.Context) (context.Context, *lease, error) {
-	if time.Now().UnixNano() < d.opens.Load() {
+	if int64(d.now()) < d.opens.Load() {
 		// Behind an open breaker nobody needs a connection, so nobody waits.
 		if err := d.ask(ctx); err != nil {
 			return nil, nil, err
@@ -180,6 +180,9 @@ func (d *DB) checkout(ctx context.Context) (context.Context, *lease, error) {
 	l.users.Store(1)
 	return l.begin(ctx), l, nil
 }
+
+// now goes by the monotonic clock: a step of the wall clock is nothing (O-12).
+func (d *DB) now() time.Duration { return time.Since(d.query.Epoch()) }
 
 // ask finds out whether a statement would be let through.
 func (d *DB) ask(ctx context.Context) error {

@@ -188,6 +188,19 @@ func TestAWaiterIsServed(t *testing.T) {
 	must(t, <-served)
 }
 
+// Nor in the pool itself, when somebody has taken connections past us.
+func TestNoCheckoutIsNoWaitInAStarvedPool(t *testing.T) {
+	db := open(t, connections(1), checkout(-1))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	one, err := db.Unwrap().Conn(ctx)
+	must(t, err)
+	defer one.Close()
+	if err := db.PingContext(ctx); !errors.Is(err, policy.Waited) {
+		t.Error(err)
+	}
+}
+
 // Connections that somebody takes past us starve the pool itself: that is seen,
 // and refused within the same time.
 func TestAStarvedPoolIsSeen(t *testing.T) {

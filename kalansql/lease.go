@@ -20,7 +20,7 @@ type lease struct {
 	held   kalan.Held
 	users  atomic.Int32
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil: nobody limits the wait in the pool
+	timer  *time.Timer // ends the wait in the pool itself
 }
 
 type leaseKey struct{}
@@ -31,18 +31,16 @@ type leaseKey struct{}
 func (l *lease) begin(ctx context.Context) context.Context {
 	inner, cancel := context.WithCancelCause(ctx)
 	l.cancel = cancel
-	if wait := l.db.config.Checkout; wait > 0 {
-		l.timer = time.AfterFunc(wait, func() { cancel(l.starved()) })
+	wait := l.db.config.Checkout
+	if wait < 0 { // nobody is to wait, and taking a connection that is free takes a moment
+		wait = defaultCheckout
 	}
+	l.timer = time.AfterFunc(wait, func() { cancel(l.starved()) })
 	return leased{inner, l}
 }
 
 // arrived says that the wait is over: a connection is there, or being made.
-func (l *lease) arrived() {
-	if l.timer != nil {
-		l.timer.Stop()
-	}
-}
+func (l *lease) arrived() { l.timer.Stop() }
 
 // leave gives up one use of the lease; the last one ends it.
 func (l *lease) leave() {
