@@ -16,11 +16,13 @@
 //
 //   - dot segments are resolved before routing, written plainly or as %2e, and
 //     what is forwarded is the resolved path (RFC 3986, 5.2.4 and 6.2.2);
-//   - every path is also read in the most generous way there is: escapes
-//     decoded until nothing is left to decode, backslashes as slashes, path
-//     parameters (";x") cut off, empty segments dropped. When that leads to
-//     another route than the plain reading, the request is ambiguous and is
-//     refused. An encoded slash that leads nowhere else passes untouched.
+//   - a path is also read in every other way that servers have been seen to
+//     read one: escapes decoded more than once, backslashes as slashes, path
+//     parameters (";x") cut off, empty segments dropped, the path ended at an
+//     encoded "?" or "#", overlong UTF-8 taken for ASCII, in any order. When one
+//     of them leads to another route than the plain reading, the request is
+//     ambiguous and is refused. An encoded slash that leads nowhere else passes
+//     untouched. A path with more readings than an honest one has is refused.
 //
 // A path that climbs above the root, or that holds a NUL byte however encoded,
 // is refused too. A plain path costs no more than the look-up.

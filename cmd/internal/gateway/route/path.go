@@ -3,7 +3,6 @@ package route
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -18,9 +17,11 @@ type Error struct {
 func (e *Error) Error() string { return e.Detail }
 
 var (
-	errNotFound  = &Error{Status: http.StatusNotFound, Detail: "no route takes this path"}
-	errNotAPath  = &Error{Status: http.StatusBadRequest, Detail: "the request target is not a path; send one that begins with a slash"}
-	errAbove     = &Error{Status: http.StatusBadRequest, Detail: "the path leads above the root"}
+	errNotFound = &Error{Status: http.StatusNotFound, Detail: "no route takes this path"}
+	errNotAPath = &Error{Status: http.StatusBadRequest, Detail: "the request target is not a path; send one that begins with a slash"}
+	errAbove    = &Error{Status: http.StatusBadRequest, Detail: "the path leads above the root"}
+	errTangled  = &Error{Status: http.StatusBadRequest, Detail: "the path can be read in too many ways; " +
+		"send it shorter, or without escapes of escapes, backslashes, path parameters and empty segments"}
 	errNul       = &Error{Status: http.StatusBadRequest, Detail: "the path contains a NUL byte"}
 	errAmbiguous = &Error{Status: http.StatusBadRequest, Detail: "the path means different routes to different readers; " +
 		"send it without encoded slashes and dots, backslashes, path parameters and empty segments"}
@@ -41,18 +42,15 @@ func (t *Table) Find(method string, u *url.URL) (int, *url.URL, *Error) {
 }
 
 func (t *Table) findOdd(method string, u *url.URL, raw string) (int, *url.URL, *Error) {
+	if len(raw) > mostRead {
+		return None, nil, errTangled
+	}
 	clean, ok := resolve(raw)
 	if !ok {
 		return None, nil, errAbove
 	}
-	bare, ok := generous(raw)
-	switch {
-	case !ok:
-		return None, nil, errAbove
-	case strings.Contains(bare, "\x00"):
-		return None, nil, errNul
-	case t.find(method, plainly(clean)) != t.find(method, bare):
-		return None, nil, errAmbiguous
+	if bad := t.dispute(method, raw, t.find(method, plainly(clean))); bad != nil {
+		return None, nil, bad
 	}
 	if clean == raw {
 		return t.route(method, plainly(clean), u)
@@ -98,6 +96,9 @@ func hasDots(path string) bool {
 // resolve removes the dot segments of an escaped path, %2e included, and keeps
 // everything else as it is. It reports false when they lead above the root.
 func resolve(raw string) (string, bool) {
+	if !hasDots(raw) && !strings.Contains(raw, "%2") {
+		return raw, true
+	}
 	segments := strings.Split(raw[1:], "/")
 	kept := segments[:0]
 	for i, segment := range segments {
@@ -133,28 +134,4 @@ func plainly(raw string) string {
 		}
 	}
 	return strings.Join(segments, "/")
-}
-
-// generous reads a path in the most generous way that a server has been seen
-// to read one.
-func generous(raw string) (string, bool) {
-	path := raw
-	// A path shrinks with every escape decoded, so this ends; nobody decodes
-	// more than a few times, and what is left then is not taken for a slash.
-	for range 4 {
-		decoded, err := url.PathUnescape(path)
-		if err != nil || decoded == path {
-			break
-		}
-		path = decoded
-	}
-	segments := strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' })
-	for i, segment := range segments {
-		segments[i], _, _ = strings.Cut(segment, ";")
-	}
-	segments = slices.DeleteFunc(segments, func(s string) bool { return s == "" })
-	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, "\\") {
-		segments = append(segments, "")
-	}
-	return resolve("/" + strings.Join(segments, "/"))
 }

@@ -77,7 +77,11 @@ func TestNoRoute(t *testing.T) {
 		"*":           *errNotAPath,
 		"/../prices":  *errAbove,
 		"/prices/%00": *errNul,
-		"/%00//..":    *errNul, // as "/%00/", which is what would be forwarded
+		"/%c0%80":     *errNul,
+		"/prices/" + strings.Repeat("%5c%3f%252525;/", 200): *errTangled,
+		"/prices/" + strings.Repeat("%20a/", 8000):          *errTangled,
+		"/%2500":   *errNul,
+		"/%00//..": *errNul, // as "/%00/", which is what would be forwarded
 	} {
 		u := target(t, path)
 		if _, _, err := routes.Find("GET", u); err == nil || *err != want {
@@ -101,6 +105,10 @@ func TestPathsCannotBeSmuggled(t *testing.T) {
 		"/prices/%252e%252e%252forders/1", "/prices/..;/orders/1", "/prices/..;x=y/orders/1", "/prices/%2e%2e;/orders/1",
 		"//orders/1/../../prices", "/orders/;/archive", "/orders//archive", "/orders%2farchive", "/prices%2f..%2forders",
 		"/orders/x%2f..%2farchive", "/orders/archive/..%2f..%2fprices", "/./orders;/archive",
+		"/prices/%252e%252e%252forders/%25", "/prices/..%252forders/%25zz", // not everybody stops at what is no escape
+		"/prices/..%c0%aforders", "/prices/%c0%ae%c0%ae%c0%aforders", "/prices/%e0%80%ae%e0%80%ae%e0%80%aforders",
+		"/orders/archive%3fx", "/orders/archive%23x/y", "/orders/archive%253fx",
+		"/x/..;%2f../orders", "/x;%2f../orders/archive", "/orders;%2f../archive", "/orders%2f%2f..", "/x/..%2forders%2f%2f..",
 	} {
 		u := target(t, path)
 		if i, _, err := routes.Find("GET", u); err == nil {
@@ -132,11 +140,14 @@ func TestDotSegmentsAreResolvedBeforeRouting(t *testing.T) {
 	}
 }
 
+// odd is what odd paths are made of.
+var odd = []string{"/", "/", ".", "..", "%2e", "%2f", "%5C", "\\", ";", "orders", "prices", "archive", "a", "%25", "%32", "%00", "%", "%3f", "%23", "%c0%ae", "%E0%80%AF"}
+
 // TestForwardedPathsTakeTheSameRoute: what is forwarded, read again by a second
 // gateway with the same table, leads to the same route and is not changed again.
 func TestForwardedPathsTakeTheSameRoute(t *testing.T) {
 	routes := table(t, shop...)
-	part := rapid.SampledFrom([]string{"/", "/", ".", "..", "%2e", "%2f", "%5C", "\\", ";", "orders", "prices", "archive", "a", "%25", "%32", "%00", "%"})
+	part := rapid.SampledFrom(odd)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := "/" + strings.Join(rapid.SliceOfN(part, 0, 12).Draw(rt, "path"), "")
 		u, err := url.ParseRequestURI(text)
@@ -154,6 +165,31 @@ func TestForwardedPathsTakeTheSameRoute(t *testing.T) {
 		second, last, refused := routes.Find("GET", again)
 		if refused != nil || second != first || last.RequestURI() != onward.RequestURI() {
 			rt.Fatalf("%s: route %d as %s, then route %d as %v (%v)", text, first, onward.RequestURI(), second, last, refused)
+		}
+	})
+}
+
+// TestNoReaderFindsAnotherRoute: a server that does to a forwarded path, in any
+// order, what servers do gets to the same route.
+func TestNoReaderFindsAnotherRoute(t *testing.T) {
+	routes := table(t, shop...)
+	steps := append(ways[:], unescape)
+	rapid.Check(t, func(rt *rapid.T) {
+		text := "/" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(odd), 0, 12).Draw(rt, "path"), "")
+		u, err := url.ParseRequestURI(text)
+		if err != nil {
+			return
+		}
+		ours, onward, refused := routes.Find("GET", u)
+		if refused != nil {
+			return
+		}
+		path := onward.EscapedPath()
+		for _, i := range append(rapid.SliceOfN(rapid.IntRange(0, len(steps)-1), 0, 10).Draw(rt, "reader"), 6, 5) { // decoded at least once, and resolved
+			path = steps[i](path)
+		}
+		if theirs := routes.find("GET", path); theirs != ours {
+			rt.Fatalf("%s is forwarded as %s on route %d; who reads %s takes route %d", text, onward.EscapedPath(), ours, path, theirs)
 		}
 	})
 }
