@@ -12,7 +12,7 @@
 // The policies stand in a fixed order, outside in: retry, breaker, rate, time
 // limit, limit with its waiting room, call. Nobody composes it wrongly because
 // nobody composes it. Use one Guard for each dependency, never one for all:
-// a breaker that many share closes the healthy ones with the sick.
+// a breaker that many share cuts off the healthy with the sick.
 //
 // # What the caller gets
 //

@@ -87,6 +87,29 @@ func TestEveryFileInACommentIsThere(t *testing.T) {
 	}
 }
 
+// A newcomer begins with the README: what cannot be reached from there is not
+// found.
+func TestEveryDocumentCanBeReached(t *testing.T) {
+	found, open := make(map[string]bool), []string{"README.md"}
+	for len(open) > 0 {
+		page := open[0]
+		open = open[1:]
+		if found[page] || !strings.HasSuffix(page, ".md") {
+			continue
+		}
+		found[page] = true
+		for _, to := range links(text(t, page)) {
+			file, _, _ := strings.Cut(to, "#")
+			open = append(open, path.Join(path.Dir(page), file))
+		}
+	}
+	for _, name := range tracked(t) {
+		if strings.HasSuffix(name, ".md") && !found[name] && text(t, name) != "" {
+			t.Errorf("no link leads from README.md to %s\n\nWhy: a page that nothing leads to is read by nobody. Link to it where its reader is.", name)
+		}
+	}
+}
+
 func TestTheLinkRuleStillSees(t *testing.T) {
 	got := links("see [a](b.md#c) and [d](https://example.com) and `[e](f)`,\n```\n[g](h)\n```\n![i](j.svg)")
 	if want := []string{"b.md#c", "j.svg"}; !slices.Equal(got, want) {
