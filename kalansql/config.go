@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
@@ -62,11 +63,11 @@ const (
 
 // WithDefaults returns c with every zero field replaced by its default.
 func (c Config) WithDefaults() Config {
-	fill(&c.Name, defaultName)
-	fill(&c.Connections, defaultConnections)
-	fill(&c.Checkout, defaultCheckout)
-	fill(&c.Connect, defaultConnect)
-	fill(&c.Query, defaultQuery)
+	field.Default(&c.Name, defaultName)
+	field.Default(&c.Connections, defaultConnections)
+	field.Default(&c.Checkout, defaultCheckout)
+	field.Default(&c.Connect, defaultConnect)
+	field.Default(&c.Query, defaultQuery)
 	pool, query := c.pool().Config.WithDefaults(), c.query().Config.WithDefaults()
 	c.Room, c.Breaker = pool.Room, query.Breaker
 	if c.Classify == nil {
@@ -124,11 +125,4 @@ func (c Config) query() kalan.Config {
 		Exchange: max(c.Query, 0), Limit: limit.None(), Breaker: c.Breaker,
 		Retry: retry.Config{Attempts: 1}, Cancels: true, Trace: c.Trace,
 	}}
-}
-
-func fill[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"time"
 
+	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/policy/span"
 )
 
@@ -112,12 +113,12 @@ func (a *Accept) withDefaults() *Accept {
 	if a != nil {
 		full = *a
 	}
-	fill(&full.Connections, accept.Connections)
-	fill(&full.RetryAfter, accept.RetryAfter)
-	fill(&full.Keys, accept.Keys)
-	fill(&full.Buffer, accept.Buffer)
-	fill(&full.Stall, accept.Stall)
-	fill(&full.Handshakes.Running, accept.Handshakes.Running)
-	fill(&full.Handshakes.Within, accept.Handshakes.Within)
+	field.Default(&full.Connections, accept.Connections)
+	field.Default(&full.RetryAfter, accept.RetryAfter)
+	field.Default(&full.Keys, accept.Keys)
+	field.Default(&full.Buffer, accept.Buffer)
+	field.Default(&full.Stall, accept.Stall)
+	field.Default(&full.Handshakes.Running, accept.Handshakes.Running)
+	field.Default(&full.Handshakes.Within, accept.Handshakes.Within)
 	return &full
 }

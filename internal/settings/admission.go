@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"github.com/kalan-go/kalan/internal/field"
+
 	"errors"
 	"fmt"
 	"net/netip"
@@ -104,8 +106,8 @@ func (t *Tenant) withDefaults() *Tenant {
 		return nil
 	}
 	full := *t
-	fill(&full.From, "address")
-	fill(&full.Keys, 100_000)
+	field.Default(&full.From, "address")
+	field.Default(&full.Keys, 100_000)
 	return &full
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
@@ -90,11 +91,11 @@ const plainTimeout = time.Minute
 // WithDefaults returns f with every zero field replaced by its default, and
 // with Defences carried out. It does not change f.
 func (f File) WithDefaults() File {
-	fill(&f.Listen, ":8080")
-	fill(&f.Admin, "127.0.0.1:9901")
-	fill(&f.Drain.Delay, 5*time.Second)
-	fill(&f.Drain.Finish, 20*time.Second)
-	fill(&f.Grace, 30*time.Second)
+	field.Default(&f.Listen, ":8080")
+	field.Default(&f.Admin, "127.0.0.1:9901")
+	field.Default(&f.Drain.Delay, 5*time.Second)
+	field.Default(&f.Drain.Finish, 20*time.Second)
+	field.Default(&f.Grace, 30*time.Second)
 	f.Deadline = f.Deadline.withDefaults(f.Defences)
 	f.Accept, f.Tenant, f.Priority = f.Accept.withDefaults(), f.Tenant.withDefaults(), f.Priority.withDefaults()
 	f.Upstreams, f.Routes = slices.Clone(f.Upstreams), slices.Clone(f.Routes)
@@ -109,7 +110,7 @@ func (f File) WithDefaults() File {
 		if f.Defences == DefencesOff {
 			r.Promise = -1
 		}
-		fill(&r.Promise, f.Deadline.Default)
+		field.Default(&r.Promise, f.Deadline.Default)
 		f.Routes[i] = r
 	}
 	return f
@@ -119,9 +120,9 @@ func (d Deadline) withDefaults(is Defences) Deadline {
 	if is == DefencesOff {
 		return Deadline{Header: NoHeader, Default: -1, Margin: -1}
 	}
-	fill(&d.Header, "X-Remaining-Ms")
-	fill(&d.Default, time.Second)
-	fill(&d.Margin, 5*time.Millisecond)
+	field.Default(&d.Header, "X-Remaining-Ms")
+	field.Default(&d.Default, time.Second)
+	field.Default(&d.Margin, 5*time.Millisecond)
 	return d
 }
 
@@ -161,11 +162,4 @@ func (f File) Upstream(name string) (Upstream, bool) {
 		}
 	}
 	return Upstream{}, false
-}
-
-func fill[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

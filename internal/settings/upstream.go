@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/policy/stack"
 )
 
@@ -28,8 +29,8 @@ type Upstream struct {
 
 // WithDefaults returns u with every zero field replaced by its default.
 func (u Upstream) WithDefaults() Upstream {
-	fill(&u.Connect, 200*time.Millisecond)
-	fill(&u.Exchange, 800*time.Millisecond)
+	field.Default(&u.Connect, 200*time.Millisecond)
+	field.Default(&u.Exchange, 800*time.Millisecond)
 	u.Config = u.Config.WithDefaults()
 	u.Failures = u.Failures.withDefaults()
 	return u
