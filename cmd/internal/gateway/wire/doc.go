@@ -9,9 +9,10 @@
 //
 // Who asks is written by the gateway: X-Forwarded-For, -Host and -Proto. A
 // trusted peer's are continued; anybody else's are dropped, with every other
-// header that claims an origin, and begun anew. The same holds for the mark
-// that another layer owns the retries, which would let a caller switch them
-// off.
+// header that claims an origin (those of well-known proxies and spellings with
+// underscores, which CGI takes for dashes), and begun anew. The same holds for
+// the mark that another layer owns the retries, which would let a caller switch
+// them off.
 //
 // The maps that are made share their values with the message that came in,
 // and with each other; nobody may write into a value.

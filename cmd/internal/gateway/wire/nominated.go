@@ -43,6 +43,9 @@ func (n *Nominated) take(line []byte) {
 		n.begun, n.early = true, len(status) > 0 && status[0] == '1'
 	case len(line) == 0:
 		n.done, n.begun, n.listed = !n.early, false, false
+		if n.early { // what it names is its own, and there may be any number of them
+			n.names = n.names[:0]
+		}
 	case n.listed && (line[0] == ' ' || line[0] == '\t'):
 		n.list(line)
 	case len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name)):

@@ -71,12 +71,18 @@ func (p *Peer) Request(dst http.Header, r *http.Request) {
 }
 
 // claimsOrigin reports whether a header says something about the caller that
-// only a trusted peer may say.
+// only a trusted peer may say. Whoever reads headers as variables, as CGI and
+// what came after it do, takes an underscore for a dash.
 func claimsOrigin(name string) bool {
-	if !strings.HasPrefix(name, "X-") {
-		return name == "Forwarded"
+	if strings.Contains(name, "_") {
+		name = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 	}
-	return name == "X-Real-Ip" || name == travel.RetryOwner || strings.HasPrefix(name, "X-Forwarded-")
+	switch name {
+	case "Forwarded", "X-Real-Ip", travel.RetryOwner,
+		"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For":
+		return true
+	}
+	return strings.HasPrefix(name, "X-Forwarded-")
 }
 
 func (p *Peer) writeOrigin(dst http.Header, r *http.Request) {

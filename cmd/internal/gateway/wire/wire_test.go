@@ -77,9 +77,22 @@ func TestNominationsAreReadFromTheBytes(t *testing.T) {
 		}
 		dst := http.Header{"X-Hop": {"1"}, "X-Folded": {"1"}, "X-Also": {"1"}, "X-Early": {"1"}, "X-Body": {"1"}, "X-A": {"1"}, "X-Not": {"1"}}
 		Response(dst, nil, &n)
-		if want := (http.Header{"X-Body": {"1"}, "X-A": {"1"}, "X-Not": {"1"}}); !reflect.DeepEqual(dst, want) {
+		if want := (http.Header{"X-Early": {"1"}, "X-Body": {"1"}, "X-A": {"1"}, "X-Not": {"1"}}); !reflect.DeepEqual(dst, want) {
 			t.Fatalf("in pieces of %d: %v, want %v", piece, dst, want)
 		}
+	}
+}
+
+// An upstream may send informational answers as fast as it can, and each may name
+// thousands of headers: they are not collected.
+func TestNominationsOfEarlyAnswersAreForgotten(t *testing.T) {
+	early := []byte("HTTP/1.1 103 Early Hints\r\nConnection: " + strings.Repeat("a,", 1000) + "\r\n\r\n")
+	var n Nominated
+	for range 1000 {
+		n.See(early)
+	}
+	if len(n.names) != 0 || cap(n.names) > 4000 || cap(n.line) > 4000 {
+		t.Errorf("%d names and room for %d, a line of %d", len(n.names), cap(n.names), cap(n.line))
 	}
 }
 
@@ -94,7 +107,8 @@ func TestEndToEndHeadersPass(t *testing.T) {
 
 func TestOriginIsBelievedFromTrustedPeersOnly(t *testing.T) {
 	claims := []string{"X-Forwarded-For: 1.1.1.1", "X-Forwarded-For: 2.2.2.2, 7.7.7.7", "X-Forwarded-Host: a.example", "X-Forwarded-Proto: https",
-		"X-Forwarded-Port: 1", "Forwarded: for=1.1.1.1", "X-Real-IP: 1.1.1.1", "X-Retry-Owner: edge", "Via: 1.0 other"}
+		"X-Forwarded-Port: 1", "Forwarded: for=1.1.1.1", "X-Real-IP: 1.1.1.1", "X-Retry-Owner: edge", "Via: 1.0 other",
+		"X_Forwarded_For: 1.1.1.1", "x-forwarded_proto: https", "X_RETRY_OWNER: edge", "True-Client-IP: 1.1.1.1"}
 	for remote, want := range map[string]http.Header{
 		"9.9.9.9:1":           {"X-Forwarded-For": {"9.9.9.9"}, "Via": {"1.0 other", "1.1 kalan"}},
 		"[2001:db9::1]:1":     {"X-Forwarded-For": {"2001:db9::1"}, "Via": {"1.0 other", "1.1 kalan"}},
@@ -117,7 +131,8 @@ func TestOriginIsBelievedFromTrustedPeersOnly(t *testing.T) {
 
 func trusted(address string) http.Header {
 	return http.Header{"X-Forwarded-For": {"1.1.1.1, 2.2.2.2, 7.7.7.7, " + address}, "X-Forwarded-Host": {"a.example"}, "X-Forwarded-Proto": {"https"},
-		"X-Forwarded-Port": {"1"}, "Forwarded": {"for=1.1.1.1"}, "X-Real-Ip": {"1.1.1.1"}, "X-Retry-Owner": {"edge"}, "Via": {"1.0 other", "1.1 kalan"}}
+		"X-Forwarded-Port": {"1"}, "Forwarded": {"for=1.1.1.1"}, "X-Real-Ip": {"1.1.1.1"}, "X-Retry-Owner": {"edge"}, "Via": {"1.0 other", "1.1 kalan"},
+		"X_forwarded_for": {"1.1.1.1"}, "X-Forwarded_proto": {"https"}, "X_retry_owner": {"edge"}, "True-Client-Ip": {"1.1.1.1"}}
 }
 
 func TestEncryptedRequestsSaySo(t *testing.T) {
