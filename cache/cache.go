@@ -77,7 +77,15 @@ func New[K comparable, V any](config Config, load func(context.Context, K) (V, e
 // NewOver returns a cache that keeps its values in store, whose bound is its
 // own business; config.Keys has no meaning then.
 func NewOver[K comparable, V any](config Config, store Store[K, V], load func(context.Context, K) (V, error)) (*Cache[K, V], error) {
-	if err := field.Error("cache", config.Name, config.Validate()); err != nil {
+	var check field.Check
+	check.Add(config.Validate())
+	if store == nil {
+		check.Refuse("store", "is missing; give one, or take New")
+	}
+	if load == nil {
+		check.Refuse("load", "is missing; give a function")
+	}
+	if err := field.Error("cache", config.Name, check.Problems()); err != nil {
 		return nil, err
 	}
 	return &Cache[K, V]{

@@ -154,6 +154,10 @@ keys: -1 is out of range; write a number from 1 to 1073741824`
 	if err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}
+	_, err = NewOver[int, int](Config{Name: "prices", Keys: -1}, nil, nil)
+	if err == nil || err.Error() != "cache prices:\nkeys: -1 is out of range; write a number from 1 to 1073741824\nstore: is missing; give one, or take New\nload: is missing; give a function" {
+		t.Error(err)
+	}
 	for _, config := range []Config{{}, {Spread: -1, Beta: -1, Stale: -1, Missing: -1, Failed: -1}, {Lifetime: 1}} {
 		if problems := config.Validate().Err(); problems != nil {
 			t.Errorf("%+v: %v", config, problems)

@@ -27,15 +27,19 @@ type Hosts struct {
 	set *keyed.Set[*kalan.Guard]
 }
 
-// mostHosts is how many hosts have a guard of their own when nobody says.
-const mostHosts = 1000
+const (
+	// mostHosts is how many hosts have a guard of their own when nobody says.
+	mostHosts = 1000
+	// tooMany bounds what somebody says: a guard is a dozen kilobytes, and more when it is used.
+	tooMany = 1 << 20
+)
 
 // NewHosts returns a set of guards that are made like config says, with the
-// host as their name, for at most the given number of hosts; 0 means 1,000. It
-// reports everything that is wrong with config.
+// host as their name, for at most the given number of hosts, up to 1,048,576; 0
+// means 1,000. It reports everything that is wrong with config.
 func NewHosts(config kalan.Config, most int) (*Hosts, error) {
-	if most < 0 {
-		return nil, fmt.Errorf("kalanhttp: %d hosts; write how many may have a guard of their own, or 0 for %d", most, mostHosts)
+	if most < 0 || most > tooMany {
+		return nil, fmt.Errorf("kalanhttp: %d hosts; write how many may have a guard of their own, up to %d, or 0 for %d", most, tooMany, mostHosts)
 	}
 	if most == 0 {
 		most = mostHosts

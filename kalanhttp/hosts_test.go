@@ -101,8 +101,10 @@ func TestHostsSayWhatIsWrong(t *testing.T) {
 	if _, err := kalanhttp.NewHosts(c, 0); err == nil || !strings.Contains(err.Error(), "exchange") {
 		t.Error(err)
 	}
-	if _, err := kalanhttp.NewHosts(kalan.Config{}, -1); err == nil || !strings.Contains(err.Error(), "-1 hosts") {
-		t.Error(err)
+	for _, most := range []int{-1, 1 << 40} { // a slip of the finger is no allocation
+		if _, err := kalanhttp.NewHosts(kalan.Config{}, most); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d hosts", most)) {
+			t.Errorf("%d: %v", most, err)
+		}
 	}
 }
 
