@@ -60,7 +60,6 @@ race:
 .PHONY: alone
 alone:
 	GOWORK=off go test -timeout 30m ./...
-	cd cmd && GOWORK=off go test -run TestScenarios ./kalan
 	go test ./bench
 	go test -timeout 30m -run '^TestScenarios$$' ./cmd/kalan
 
