@@ -15,8 +15,9 @@ import (
 //
 // It is told after the fact and never by the call itself: a guard keeps its
 // decisions in a ring of fixed size (stack.Config.Trace), [Watch] pulls them
-// from there. An observer that is slow, or that panics, holds up no call; it
-// loses the oldest, and is told how many.
+// from there. An observer that is slow holds up no call: it loses the oldest, and
+// is told how many. One that panics does so in Watch's goroutine, and holds no
+// lock of the guard's.
 //
 // Counters need no observer: [Guard.Snapshot] has them, exactly.
 type Observer interface {

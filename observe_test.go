@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -268,6 +269,18 @@ func TestARejectionIsATimeout(t *testing.T) {
 	for why, want := range map[policy.Reason]bool{policy.Timeout: true, policy.Expired: true, policy.Open: false, policy.Gone: false} {
 		if got := (&kalan.Rejection{Reason: why}).Timeout(); got != want {
 			t.Errorf("%v is a timeout: %v", why, got)
+		}
+	}
+}
+
+// A time that rounds to nothing is not said: "come back in 0s" would be at once.
+func TestARejectionSaysWhenToComeBack(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		2500 * time.Millisecond: "kalan: a: rate limit exceeded; come back in 2.5s", 300 * time.Microsecond: "kalan: a: rate limit exceeded; come back in 1ms",
+		0: "kalan: a: rate limit exceeded", math.MaxInt64: "kalan: a: rate limit exceeded; come back in 2562047h47m16.854775807s",
+	} {
+		if got := (&kalan.Rejection{Guard: "a", Reason: policy.Rate, RetryAfter: after}).Error(); got != want {
+			t.Errorf("%v: %q, want %q", after, got, want)
 		}
 	}
 }

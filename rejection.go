@@ -47,7 +47,7 @@ func (r *Rejection) Error() string {
 	}
 	b.WriteString(r.Reason.Error())
 	if r.RetryAfter > 0 {
-		b.WriteString("; come back in " + r.RetryAfter.Round(time.Millisecond).String())
+		b.WriteString("; come back in " + max(r.RetryAfter.Round(time.Millisecond), time.Millisecond).String())
 	}
 	if r.Cause != nil {
 		b.WriteString(": " + r.Cause.Error())
