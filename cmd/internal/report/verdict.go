@@ -67,7 +67,11 @@ func disappointment(r *sim.Result) (s sentence) {
 	if len(unmet) == 1 {
 		verb = " is not met"
 	}
-	s.say(strconv.Itoa(len(unmet)) + " of " + plural(all, "expectation") + verb)
+	if all == 1 {
+		s.say("The one expectation" + verb)
+	} else {
+		s.say(strconv.Itoa(len(unmet)) + " of " + plural(all, "expectation") + verb)
+	}
 	for i := range r.Arms {
 		for _, c := range r.Arms[i].Checks {
 			if c.OK {
