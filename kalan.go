@@ -102,8 +102,8 @@ func New(c Config) (*Guard, error) {
 
 // Configure changes what stands before the dependency while calls go on. What
 // was learned and counted is kept, whoever waits goes on waiting, and attempts
-// that run end by the limits they were started with. On an error, which says
-// everything that is wrong with c, nothing has changed.
+// that run end by the limits they were started with; Trace stays as it is. On an
+// error, which says everything that is wrong with c, nothing has changed.
 func (g *Guard) Configure(c stack.Config) error {
 	if err := c.Validate().Err(); err != nil {
 		return fmt.Errorf("kalan: guard %q: %w", g.name, err)

@@ -43,7 +43,7 @@ type Client struct {
 }
 
 // Options returns what grpc.NewClient needs: both interceptors, and grpc-go's
-// own retries switched off.
+// own retries switched off. Without a Guard it panics.
 func (c Client) Options() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(c.Unary()),

@@ -46,7 +46,8 @@ type Server struct {
 	Drain *drain.Drain
 }
 
-// Options returns what grpc.NewServer needs: both interceptors.
+// Options returns what grpc.NewServer needs: both interceptors. Without a Guard
+// it panics.
 func (s Server) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(s.Unary()),
