@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/kalan-go/kalan/policy/span"
 )
@@ -66,5 +67,12 @@ func TestOnlyProblemsAreErrors(t *testing.T) {
 	}
 	if both[1].Path != "calls" {
 		t.Error("moving changed the original")
+	}
+}
+
+// A ring of a thousand events is 32 KB, as its comment says.
+func TestAnEventIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(Event{}); size != 32 {
+		t.Errorf("%d bytes", size)
 	}
 }
