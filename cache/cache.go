@@ -61,7 +61,7 @@ type Cache[K comparable, V any] struct {
 	mu      sync.Mutex
 	flights map[K]*flight[K, V]
 	loading int
-	stats   Stats
+	stats   Snapshot
 }
 
 // New returns a cache that keeps at most config.Keys values and gets them from
@@ -177,8 +177,8 @@ func (c *Cache[K, V]) refusal(why policy.Reason, cause error) error {
 	return &kalan.Rejection{Guard: c.config.Name, Reason: why, Cause: cause}
 }
 
-// Stats counts what a cache has done, and what it is doing.
-type Stats struct {
+// A Snapshot counts what a cache has done, and what it is doing.
+type Snapshot struct {
 	Hits      uint64 // valid values, and remembered errors, given at once
 	Stale     uint64 // values behind their end, given because a load had failed
 	Loads     uint64 // loads begun, refreshes included
@@ -190,8 +190,8 @@ type Stats struct {
 	Keys      int    // items kept
 }
 
-// Stats returns the counts since the cache was made.
-func (c *Cache[K, V]) Stats() Stats {
+// Snapshot returns the counts since the cache was made.
+func (c *Cache[K, V]) Snapshot() Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stats

@@ -35,7 +35,7 @@ func TestPopularValuesAreRefreshedBeforeTheyEnd(t *testing.T) {
 		}
 		wg.Wait()
 		time.Sleep(time.Second) // a last refresh may be on its way
-		s := c.Stats()
+		s := c.Snapshot()
 		if waited.Load() > 40 { // a reader of two thousand draws too late, and then those of 100 ms
 			t.Errorf("%d of %d readers waited", waited.Load(), 60*200)
 		}
@@ -74,7 +74,7 @@ func TestStaleOnErrorIsBounded(t *testing.T) {
 		down = false
 		time.Sleep(time.Second)
 		want(5, nil, 5)
-		if s := c.Stats(); s.Stale != 3 || s.Failures != 3 {
+		if s := c.Snapshot(); s.Stale != 3 || s.Failures != 3 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -98,7 +98,7 @@ func TestWhatIsMissingIsRememberedForAShorterTime(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 			}
-			if s := c.Stats(); s.Loads < test.loads || s.Loads > test.loads+1 || s.Failures != 0 {
+			if s := c.Snapshot(); s.Loads < test.loads || s.Loads > test.loads+1 || s.Failures != 0 {
 				t.Errorf("%+v: %+v, want %d loads", test.config, s, test.loads)
 			}
 		}

@@ -48,7 +48,7 @@ func chaos(t *testing.T, seed uint64) {
 	}
 	wg.Wait()
 	jitter.Sleep(t.Context(), time.Second)
-	s := c.Stats()
+	s := c.Snapshot()
 	if s.Loading != 0 || len(c.flights) != 0 || s.Keys > 8 {
 		t.Errorf("seed %d: %+v, %d flights", seed, s, len(c.flights))
 	}

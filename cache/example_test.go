@@ -32,7 +32,7 @@ func Example() {
 	fmt.Println(price, err)
 	_, err = prices.Get(ctx, "XXX") // that there is none is kept as well
 	fmt.Println(errors.Is(err, cache.ErrMissing), err)
-	fmt.Println(prices.Stats().Loads, "loads")
+	fmt.Println(prices.Snapshot().Loads, "loads")
 	// Output:
 	// 1923.5 <nil>
 	// 1923.5 <nil>

@@ -87,7 +87,7 @@ func TestALoadForNobodyEnds(t *testing.T) {
 		if at := time.Duration(ended.Load()); at != 10*ms {
 			t.Errorf("the load ended after %v", at)
 		}
-		if s := c.Stats(); s.Abandoned != 1 || s.Failures != 0 || s.Loading != 0 || s.Keys != 0 {
+		if s := c.Snapshot(); s.Abandoned != 1 || s.Failures != 0 || s.Loading != 0 || s.Keys != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -145,7 +145,7 @@ func TestAPanicIsAnErrorForAllAndTheNextCallLoads(t *testing.T) {
 			if v, err := c.Get(t.Context(), "key"); v != 42 || err != nil {
 				t.Errorf("%s: then %d, %v", name, v, err)
 			}
-			if n := c.Stats().Loading; n != 0 {
+			if n := c.Snapshot().Loading; n != 0 {
 				t.Errorf("%s: %d loads are left", name, n)
 			}
 		})
@@ -173,7 +173,7 @@ func TestReadersWaitNoLongerThanTheLimit(t *testing.T) {
 		if v, err := c.Get(t.Context(), "other"); v != 1 || err != nil {
 			t.Errorf("then %d, %v", v, err)
 		}
-		if s := c.Stats(); s.Failures != 1 || s.Refused != 1 || s.Loading != 0 {
+		if s := c.Snapshot(); s.Failures != 1 || s.Refused != 1 || s.Loading != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -276,7 +276,7 @@ func TestARefreshOutlivesThoseWhoJoinIt(t *testing.T) {
 		if v, err := c.Get(t.Context(), "key"); v != 2 || err != nil {
 			t.Errorf("the refresh brought %d, %v", v, err)
 		}
-		if s := c.Stats(); s.Abandoned != 0 || s.Refreshes < 1 || loads.Load() > 3 {
+		if s := c.Snapshot(); s.Abandoned != 0 || s.Refreshes < 1 || loads.Load() > 3 {
 			t.Errorf("%+v", s)
 		}
 		time.Sleep(time.Second)
@@ -355,7 +355,7 @@ func TestAKeyThatEqualsNothingIsNotKept(t *testing.T) {
 		c.Set(math.NaN(), 2)
 		c.Delete(math.NaN())
 		synctest.Wait()
-		if s := c.Stats(); s.Loads != 10 || s.Keys != 0 || len(c.flights) != 0 {
+		if s := c.Snapshot(); s.Loads != 10 || s.Keys != 0 || len(c.flights) != 0 {
 			t.Errorf("%+v and %d flights", s, len(c.flights))
 		}
 	})

@@ -35,7 +35,7 @@ func chaos(t *testing.T, seed uint64) {
 	}
 	wg.Wait()
 	jitter.Sleep(t.Context(), time.Second)
-	if s := p.Stats(); s.Running != 0 || s.Zombies != 0 || s.Waiting != 0 || s.Late != s.Cut {
+	if s := p.Snapshot(); s.Running != 0 || s.Zombies != 0 || s.Waiting != 0 || s.Late != s.Cut {
 		t.Errorf("seed %d: %+v", seed, s)
 	}
 }
@@ -53,7 +53,7 @@ func ask(t *testing.T, p *Pool, dice *rand.Rand) {
 		Do(ctx, p, func(ctx context.Context) (int, error) { return misbehave(ctx, kind, d) })
 	}()
 	<-ended
-	if s := p.Stats(); s.Running > 4 || s.Zombies > s.Running || s.Waiting > 2 {
+	if s := p.Snapshot(); s.Running > 4 || s.Zombies > s.Running || s.Waiting > 2 {
 		t.Errorf("%+v", s)
 	}
 	if took := time.Since(begun); took > 50*ms {

@@ -44,11 +44,11 @@ type Pool struct {
 	waiting atomic.Int64
 
 	mu    sync.Mutex
-	stats Stats
+	stats Snapshot
 }
 
-// Stats says what a pool is doing, and counts what it has done.
-type Stats struct {
+// A Snapshot says what a pool is doing, and counts what it has done.
+type Snapshot struct {
 	Running int    // functions running, zombies included
 	Zombies int    // functions that run without their callers
 	Waiting int    // callers waiting for a worker
@@ -67,8 +67,8 @@ func New(config Config) (*Pool, error) {
 	return &Pool{config: config, slots: make(chan struct{}, config.Workers)}, nil
 }
 
-// Stats returns what the pool is doing now.
-func (p *Pool) Stats() Stats {
+// Snapshot returns what the pool is doing now.
+func (p *Pool) Snapshot() Snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.stats

@@ -65,12 +65,12 @@ func TestZombiesArePaidForByNobodyElse(t *testing.T) {
 			if n := runtime.NumGoroutine() - int(callers.Load()); n > baseline+20+10 {
 				t.Errorf("%d goroutines, %d before", n, baseline)
 			}
-			if n := p.Stats().Zombies; n > 20 {
+			if n := p.Snapshot().Zombies; n > 20 {
 				t.Errorf("%d zombies", n)
 			}
 		}
 		time.Sleep(20 * time.Second)
-		if s := p.Stats(); s.Zombies != 0 || s.Running != 0 || s.Cut != uint64(1000-refused) || s.Late != s.Cut || s.Refused != uint64(refused) {
+		if s := p.Snapshot(); s.Zombies != 0 || s.Running != 0 || s.Cut != uint64(1000-refused) || s.Late != s.Cut || s.Refused != uint64(refused) {
 			t.Errorf("%d refused: %+v", refused, s)
 		}
 		if refused != 980 {
@@ -96,7 +96,7 @@ func TestOneWaitsAndTheNextIsRefused(t *testing.T) {
 			waited <- time.Since(begun)
 		}()
 		synctest.Wait()
-		if s := p.Stats(); s.Running != 25 || s.Waiting != 1 {
+		if s := p.Snapshot(); s.Running != 25 || s.Waiting != 1 {
 			t.Errorf("%+v", s)
 		}
 		if _, err := Do(t.Context(), p, deaf(0)); !errors.Is(err, policy.Full) {
@@ -159,7 +159,7 @@ func TestNothingIsBegunForACallerWhoseTimeIsUp(t *testing.T) {
 			})
 			callers.Wait()
 			synctest.Wait()
-			if s := p.Stats(); begun || s.Running != 0 {
+			if s := p.Snapshot(); begun || s.Running != 0 {
 				t.Fatalf("begun %v, %+v", begun, s)
 			}
 		}
@@ -233,7 +233,7 @@ func TestAPanicReachesTheCaller(t *testing.T) {
 			}()
 			<-exited
 		}
-		if s := p.Stats(); s.Running != 0 || s.Panics != 0 {
+		if s := p.Snapshot(); s.Running != 0 || s.Panics != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -266,7 +266,7 @@ func TestWhatComesLateIsGivenBack(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
-		if s := p.Stats(); s.Zombies != 0 || s.Running != 0 || s.Panics != 3 || s.Late != 4 {
+		if s := p.Snapshot(); s.Zombies != 0 || s.Running != 0 || s.Panics != 3 || s.Late != 4 {
 			t.Errorf("%+v", s)
 		}
 	})

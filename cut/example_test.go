@@ -26,7 +26,7 @@ func Example() {
 	_, err = cut.Do(context.Background(), pool, find)
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, policy.Timeout), errors.Is(err, context.DeadlineExceeded))
-	fmt.Println(pool.Stats().Zombies, "zombie")
+	fmt.Println(pool.Snapshot().Zombies, "zombie")
 	// Output:
 	// kalan: directory: attempt timed out
 	// true true

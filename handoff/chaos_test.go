@@ -48,7 +48,7 @@ func chaos(t *testing.T, seed uint64) {
 	defer cancel()
 	q.Close(limit)
 	q.Close(t.Context())
-	count := Stats{}
+	count := Snapshot{}
 	for item := range ends {
 		if want := map[bool]int32{true: 1}[accepted[item]]; ends[item].Load() != want {
 			t.Errorf("seed %d: item %d (accepted: %v) ended %d times", seed, item, accepted[item], ends[item].Load())
@@ -57,7 +57,7 @@ func chaos(t *testing.T, seed uint64) {
 			count.Refused++
 		}
 	}
-	s := q.Stats()
+	s := q.Snapshot()
 	if s.Running != 0 || s.Waiting != 0 || s.Refused != count.Refused || s.Done+s.Dropped+s.Panics+s.Refused != uint64(len(ends)) {
 		t.Errorf("seed %d: %+v", seed, s)
 	}

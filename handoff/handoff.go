@@ -71,11 +71,11 @@ type Queue[T any] struct {
 	line   line[T]
 	closed bool
 	idle   chan struct{} // closed when the queue is closed and nothing is left
-	stats  Stats
+	stats  Snapshot
 }
 
-// Stats says what a queue is doing, and counts what it has done.
-type Stats struct {
+// A Snapshot says what a queue is doing, and counts what it has done.
+type Snapshot struct {
 	Waiting int           // items that wait
 	Running int           // items that are worked on
 	Oldest  time.Duration // how long the oldest has waited
@@ -129,8 +129,8 @@ func (q *Queue[T]) Offer(ctx context.Context, item T) error {
 	return q.rejection(why, cause)
 }
 
-// Stats returns what the queue is doing now.
-func (q *Queue[T]) Stats() Stats {
+// Snapshot returns what the queue is doing now.
+func (q *Queue[T]) Snapshot() Snapshot {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := q.stats

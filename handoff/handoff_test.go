@@ -77,17 +77,17 @@ func TestAThousandWaitAndTheNextIsRefused(t *testing.T) {
 			t.Errorf("offering took %v", took)
 		}
 		synctest.Wait()
-		if s := q.Stats(); s.Waiting != 1000 || s.Running != 2 || s.Refused != 10 {
+		if s := q.Snapshot(); s.Waiting != 1000 || s.Running != 2 || s.Refused != 10 {
 			t.Errorf("%+v", s)
 		}
 		time.Sleep(15 * ms)
-		if s := q.Stats(); s.Waiting != 998 || s.Oldest != 15*ms {
+		if s := q.Snapshot(); s.Waiting != 998 || s.Oldest != 15*ms {
 			t.Errorf("%+v", s)
 		}
 		if err := q.Close(t.Context()); err != nil || len(d.done) != 1002 {
 			t.Errorf("closing: %v after %d", err, len(d.done))
 		}
-		if s := q.Stats(); s.Done != 1002 || s.Waiting != 0 || s.Running != 0 || s.Oldest != 0 {
+		if s := q.Snapshot(); s.Done != 1002 || s.Waiting != 0 || s.Running != 0 || s.Oldest != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -138,7 +138,7 @@ func TestDeadWorkIsNotDoneAfterAStall(t *testing.T) {
 		if took := time.Since(begun); took > 100*ms || !slices.Equal(d.done, []int{0, 1000}) {
 			t.Errorf("the live one was done after %v, and with it %v", took, d.done)
 		}
-		if s := q.Stats(); s.Dropped != 100 || len(d.dropped) != 100 {
+		if s := q.Snapshot(); s.Dropped != 100 || len(d.dropped) != 100 {
 			t.Errorf("%+v", s)
 		}
 		for _, err := range d.why {
@@ -203,7 +203,7 @@ func TestTheQueueSurvivesItsWork(t *testing.T) {
 		if !errors.As(d.why[0], &crashed) || fmt.Sprint(d.why[:2]) != "[panic: boom runtime.Goexit was called]" {
 			t.Errorf("why: %v", d.why[:2])
 		}
-		if s := q.Stats(); s.Panics != 10 || s.Done != 4 || s.Dropped != 0 || s.Running != 0 {
+		if s := q.Snapshot(); s.Panics != 10 || s.Done != 4 || s.Dropped != 0 || s.Running != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
