@@ -66,8 +66,14 @@ type Config struct {
 	Observe bool
 }
 
-// Fixed returns the configuration of a limit of n calls.
-func Fixed(n int) Config { return Config{Kind: Constant, Max: n} }
+// Fixed returns the configuration of a limit of n calls. An n below 1 is
+// refused by Validate, as it is where a configuration is read.
+func Fixed(n int) Config {
+	if n == 0 {
+		n = -1 // a Max of 0 is the default
+	}
+	return Config{Kind: Constant, Max: n}
+}
 
 // None returns the configuration of a limit that is never reached.
 func None() Config { return Config{Kind: Unlimited} }

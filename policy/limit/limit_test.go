@@ -167,7 +167,7 @@ func TestTextForm(t *testing.T) {
 			t.Errorf("%q was read as %+v", text, c)
 		}
 	}
-	for _, c := range []Config{Fixed(-1), {Max: -1}, {Kind: 77}, {Max: 1 << 40}} {
+	for _, c := range []Config{Fixed(-1), Fixed(0), {Max: -1}, {Kind: 77}, {Max: 1 << 40}} {
 		if c.Validate().Err() == nil {
 			t.Errorf("%+v is accepted", c)
 		}
