@@ -45,7 +45,8 @@ type Config struct {
 	Observe bool `yaml:"observe"`
 	// Trace is the number of decisions to keep for Events. 0 keeps only the
 	// last 64 moves of the breaker and the limit; any other number keeps every
-	// start, refusal and outcome as well, at about 20 ns each.
+	// start, refusal and outcome as well, at about 20 ns and 32 bytes each. At
+	// most 16,777,216.
 	Trace int `yaml:"-"`
 }
 

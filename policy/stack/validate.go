@@ -9,6 +9,10 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 )
 
+// mostTraced bounds the ring of decisions, of 32 bytes each, so that a slip of
+// the finger is not an allocation.
+const mostTraced = 1 << 24
+
 // Validate reports everything that is wrong with c.
 func (c Config) Validate() policy.Problems {
 	var ps policy.Problems
@@ -16,8 +20,9 @@ func (c Config) Validate() policy.Problems {
 		ps = append(ps, policy.Problem{Path: "exchange",
 			Text: "is negative; write how long one attempt may take, such as 800ms"})
 	}
-	if c.Trace < 0 {
-		ps = append(ps, policy.Problem{Path: "trace", Text: "is negative; write how many decisions to keep"})
+	if c.Trace < 0 || c.Trace > mostTraced {
+		ps = append(ps, policy.Problem{Path: "trace",
+			Text: fmt.Sprintf("%d is out of range; write how many decisions to keep, up to %d", c.Trace, mostTraced)})
 	}
 	if c.Checkout > 0 && c.Exchange > 0 && c.Checkout > c.Exchange {
 		ps = append(ps, policy.Problem{Path: "checkout", Warning: true,
