@@ -74,7 +74,7 @@ type Guard struct {
 }
 
 // lookEvery is how often a guard looks at the time by itself while anything is
-// in flight or its breaker is not closed.
+// in flight or its breaker is going to move.
 const lookEvery = time.Second
 
 // New returns a guard, or everything that is wrong with c.

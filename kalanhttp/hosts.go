@@ -17,8 +17,8 @@ import (
 // concurrent use. Use [NewHosts].
 //
 // Their number is capped (O-24). A new host takes the place of one that was
-// idle, never of one whose breaker is open or that has calls in flight; where
-// there is no such place, hosts share the guard named "others".
+// idle, never of one whose breaker is open or being probed or that has calls in
+// flight; where there is no such place, hosts share the guard named "others".
 type Hosts struct {
 	config kalan.Config
 	seed   maphash.Seed
@@ -51,13 +51,14 @@ func NewHosts(config kalan.Config, most int) (*Hosts, error) {
 }
 
 // inUse reports whether a host's guard knows something that a new one would
-// not.
+// not. A breaker that is half-open and that nobody probes stays so for ever: of
+// hosts that are asked for no more it would keep the place.
 func inUse(g **kalan.Guard) bool {
 	if *g == nil {
 		return false
 	}
 	s := (*g).Snapshot()
-	return s.Breaker.State != breaker.Closed || s.InFlight > 0 || s.Waiting > 0
+	return s.Breaker.State == breaker.Open || s.Breaker.ProbesCounted > 0 || s.InFlight > 0 || s.Waiting > 0
 }
 
 // Guard returns the guard of the host that r goes to: the URL's scheme and

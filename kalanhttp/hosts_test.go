@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kalan-go/kalan"
@@ -79,6 +80,31 @@ func TestAFloodOfHosts(t *testing.T) {
 	if _, err := client.Get("http://down.example/"); !errors.Is(err, policy.Open) {
 		t.Errorf("the breaker was forgotten: %v", err)
 	}
+}
+
+// Hosts that were down once and are asked for no more give way in the end, or
+// they would have every place for ever.
+func TestHostsThatNobodyAsksForGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := kalan.Config{}
+		c.Breaker.Calls, c.Breaker.Open = 2, time.Minute
+		h := hosts(t, c, 10)
+		client := &http.Client{Transport: &kalanhttp.Transport{Hosts: h, Base: tripper(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 503, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+		})}}
+		for i := range 10 {
+			for range 3 {
+				client.Get(fmt.Sprintf("http://%d.example/", i))
+			}
+		}
+		if name := h.Guard(request(t, "http://new.example/")).Name(); name != "others" {
+			t.Errorf("%s has the place of one whose breaker is open", name)
+		}
+		time.Sleep(2 * time.Minute)
+		if name := h.Guard(request(t, "http://new.example/")).Name(); name != "http://new.example" {
+			t.Errorf("it is one of the %s", name)
+		}
+	})
 }
 
 // Where every place is in use, hosts share one guard, and it says so.

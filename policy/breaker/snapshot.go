@@ -6,6 +6,11 @@ import (
 	"github.com/kalan-go/kalan/policy"
 )
 
+// Due returns when the breaker changes by itself if nothing happens before;
+// policy.Never when time alone changes nothing, as in a half-open state that
+// nobody has probed yet.
+func (b *Breaker) Due() policy.Instant { return b.due }
+
 // Look returns the state after making the moves that are due: open to
 // half-open, and the end of a half-open state that lasted too long. Nothing
 // depends on how often it is called.

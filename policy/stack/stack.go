@@ -116,14 +116,16 @@ func (s *Stack) Cancel(now policy.Instant, c *Call) {
 	s.dispatch()
 }
 
-// Look tells that time has passed. The driver looks once a second while
-// anything is in flight or the breaker is not closed, so that a hang and the
-// move to half-open are seen without traffic (F18, F26).
+// Look tells that time has passed. The driver looks once a second while the
+// stack is restless, so that a hang and the move to half-open are seen without
+// traffic (F18, F26).
 func (s *Stack) Look(now policy.Instant) { s.advance(now) }
 
-// Restless reports whether Look may change something without another verb.
+// Restless reports whether Look may change something without another verb:
+// anything is in flight, or the breaker is going to move. A half-open one that
+// nobody probes is not, and must not keep awake whoever forgot the stack.
 func (s *Stack) Restless() bool {
-	return s.seen != breaker.Closed || s.limit.InFlight() > 0 || s.room.Len() > 0
+	return s.limit.InFlight() > 0 || s.room.Len() > 0 || s.seen != breaker.Closed && s.breaker.Due() != policy.Never
 }
 
 // Woken returns the next ticket whose owner should ask Next, and whether there
