@@ -79,13 +79,13 @@ func (n *Network) UnmarshalText(text []byte) error {
 // (F14).
 type Tenant struct {
 	// From says what names a tenant. "header:X-Tenant" is believed from trusted
-	// peers; everybody else's tenant is its address. "key:X-Api-Key" is a secret
-	// that the caller has, and believed from everyone: those without one are one
-	// tenant, and whoever invents keys has as many. "certificate" is that of the
-	// caller's TLS connection, verified against tls.clients: its URI name if it
-	// has one, else the common name. "address", the default, is where it
-	// comes from (IPv6: the /64), which a trusted peer says with X-Forwarded-For
-	// or Forwarded.
+	// peers; everybody else's tenant is its address, and the header is not passed
+	// on. "key:X-Api-Key" is a secret that the caller has, and believed from
+	// everyone: those without one are one tenant, and whoever invents keys has as
+	// many. "certificate" is that of the caller's TLS connection, verified against
+	// tls.clients: its URI name if it has one, else the common name. "address",
+	// the default, is where it comes from (IPv6: the /64), which a trusted peer
+	// says with X-Forwarded-For or Forwarded.
 	From string `yaml:"from"`
 	// Rate is how many requests a second one tenant may send; 0 means any
 	// number.
@@ -114,7 +114,8 @@ func (t *Tenant) withDefaults() *Tenant {
 // Priority tells requests apart by importance (F29).
 type Priority struct {
 	// From says what names a request's level, "header:X-Priority"; empty means
-	// that only the route's level counts. It is believed from trusted peers.
+	// that only the route's level counts. It is believed from trusted peers, and
+	// of others not passed on.
 	From string `yaml:"from"`
 	// Levels are the levels, the most important first; critical, default and
 	// bulk when empty. The first is never shed for waiting time.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"time"
 
@@ -30,7 +31,7 @@ type entrance struct {
 // enclose builds the entrance.
 func (g *Gateway) enclose() {
 	way := *g.file.Accept
-	if most := mostFiles() - keptFiles; most > 0 && way.Connections > most {
+	if most := mostConnections(mostFiles()); way.Connections > most {
 		g.log.Log(context.Background(), loudness(way.Connections), "the process may not open as many files as it takes for accept.connections",
 			"asked", way.Connections, "connections", most)
 		way.Connections = most
@@ -65,6 +66,17 @@ func loudness(connections int) slog.Level {
 // upstreams, listeners, logs.
 const keptFiles = 2 * mostIdle
 
+// mostConnections is how many of so many open files may be clients' connections;
+// 0 files means that nobody knows how many there are. Where there are few, half
+// of them are kept: without any left no upstream can be reached, and no probe be
+// answered.
+func mostConnections(files int) int {
+	if files <= 0 {
+		return math.MaxInt
+	}
+	return max(files-keptFiles, files/2, 1)
+}
+
 func (g *Gateway) instant() policy.Instant { return policy.Instant(g.now()) }
 
 // stage returns the stage of that name, nil for none.
@@ -96,6 +108,7 @@ func turnedAway(over accept.Limit, after int64) []byte {
 
 // identify finds out whose request it is and how important.
 func (x *exchange) identify() *problem {
+	x.g.teller.Strip(x.peer, x.r.Header)
 	tenant, err := x.g.teller.Tenant(x.peer, x.r)
 	if err != nil {
 		return wrong(http.StatusBadRequest, err.Error())

@@ -26,6 +26,34 @@ func trusting(address string) settings.File {
 	return file
 }
 
+// TestClaimsOfStrangersAreNotPassedOn: the next gateway trusts this one, and would
+// believe what this one has not.
+func TestClaimsOfStrangersAreNotPassedOn(t *testing.T) {
+	claims := []string{"X-Priority: critical", "X-Tenant: gold", "X-Api-Key: secret"}
+	for _, c := range []struct {
+		name, from, want string
+		trusted          bool
+	}{
+		{"strangers", "header:X-Tenant", "||secret", false},
+		{"a trusted peer", "header:X-Tenant", "critical|gold|secret", true},
+		{"strangers with keys", "key:X-Api-Key", "|gold|secret", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+				fmt.Fprint(w, r.Header.Get("X-Priority"), "|", r.Header.Get("X-Tenant"), "|", r.Header.Get("X-Api-Key"))
+			}))
+			if c.trusted {
+				file.Trust = []settings.Network{network("127.0.0.0/8")}
+			}
+			file.Tenant = &settings.Tenant{From: c.from}
+			file.Priority = &settings.Priority{From: "header:X-Priority"}
+			if a := open(t, file).do(t, "GET", "/", "", claims...); a.body != c.want {
+				t.Errorf("the upstream sees %q, want %q", a.body, c.want)
+			}
+		})
+	}
+}
+
 // One tenant is over its rate, and nobody else is (F14).
 func TestTheRateOfATenant(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))

@@ -3,9 +3,10 @@
 //
 // Only trusted peers are believed when they say so in a header; what anybody
 // else writes there is ignored, sense or nonsense, since it would choose the
-// caller's own place in every queue. Nonsense from a trusted peer is an error:
-// something between it and here is broken. An API key is a secret and so
-// believed from everyone, and a client certificate has been verified.
+// caller's own place in every queue, and is not passed on to who trusts the
+// gateway. Nonsense from a trusted peer is an error: something between it and
+// here is broken. An API key is a secret and so believed from everyone, and a
+// client certificate has been verified.
 //
 // Callers are 64-bit hashes with a seed of the process, so that no caller can
 // choose to share another's place, and a name of any length costs the same.
@@ -37,6 +38,7 @@ type Teller struct {
 	trust    wire.Trust
 	tell     func(*wire.Peer, *http.Request) (Tenant, error) // nil: all are one
 	header   string                                          // of the tenant or its key
+	claims   []string                                        // the headers that only trusted peers may send
 	weights  map[string]int
 	names    maphash.Seed
 	places   maphash.Seed
@@ -49,6 +51,7 @@ func New(file settings.File, trust wire.Trust) *Teller {
 	t := &Teller{trust: trust, names: maphash.MakeSeed(), places: maphash.MakeSeed(), levels: make(map[string]uint8)}
 	if p := file.Priority; p != nil {
 		t.priority = http.CanonicalHeaderKey(p.Header())
+		t.claims = append(t.claims, t.priority)
 		for i, level := range p.Levels {
 			t.levels[level] = uint8(i)
 		}
@@ -62,6 +65,7 @@ func New(file settings.File, trust wire.Trust) *Teller {
 	switch kind {
 	case "header":
 		t.tell = t.byHeader
+		t.claims = append(t.claims, t.header)
 	case "key":
 		t.tell = t.byKey
 	case "certificate":
@@ -108,6 +112,17 @@ func (t *Teller) Level(p *wire.Peer, r *http.Request, route uint8) (uint8, error
 		return route, fmt.Errorf("%s: there is no such level; send one of those under priority.levels", t.priority)
 	}
 	return level, nil
+}
+
+// Strip removes what a peer that is not trusted has no say in. The next gateway
+// may trust this one, and would believe what this one has only not read.
+func (t *Teller) Strip(p *wire.Peer, h http.Header) {
+	if p.Trusted {
+		return
+	}
+	for _, name := range t.claims {
+		delete(h, name)
+	}
 }
 
 // byHeader believes trusted peers. Everybody else's tenant is where it is.
