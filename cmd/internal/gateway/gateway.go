@@ -40,6 +40,7 @@ type Gateway struct {
 	leaving       atomic.Bool  // from the first signal on
 	cut           atomic.Bool  // what is still open is cut, and must not look whole
 	verbose       bool         // write an access log
+	panics        panicLog
 }
 
 // A target is where the requests of one route go.
@@ -128,9 +129,11 @@ func (g *Gateway) listen() (err error) {
 	if g.public, err = net.Listen("tcp", g.file.Listen); err != nil {
 		return cannotListen("listen", err)
 	}
-	if g.admin, err = net.Listen("tcp", g.file.Admin); err != nil {
+	admin, err := net.Listen("tcp", g.file.Admin)
+	if err != nil {
 		return cannotListen("admin", err)
 	}
+	g.admin = &newest{Listener: admin, most: mostAdmin}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -29,7 +28,7 @@ func (r *record) refused(p *problem) {
 // sent yet, and a broken connection otherwise. It returns what to panic with.
 func (x *exchange) mend(p any) any {
 	x.g.metrics.panics.Inc()
-	x.g.log.Error("panic while serving a request", "panic", p, "stack", string(debug.Stack()))
+	x.g.panics.write(x.g.log, x.g.now(), p)
 	x.record.outcome, x.record.status = "panic", http.StatusInternalServerError
 	if x.begun {
 		return http.ErrAbortHandler

@@ -146,6 +146,7 @@ func (g *Gateway) adminServer() *http.Server {
 	return &http.Server{
 		Handler:           g.adminHandler(),
 		ReadHeaderTimeout: headWithin,
+		ReadTimeout:       adminWithin,
 		WriteTimeout:      adminWithin,
 		IdleTimeout:       adminIdleFor,
 		MaxHeaderBytes:    mostHeaders,
