@@ -32,6 +32,7 @@ func (r *Recorder) moved(g *kalan.Guard, to breaker.State, at time.Time) {
 		if to == breaker.Closed {
 			return // its beginning was missed
 		}
+		r.makeRoom()
 		_, span = r.tracer.Start(context.Background(), "breaker "+g.Name(), trace.WithNewRoot(),
 			trace.WithTimestamp(at), trace.WithAttributes(guardKey.String(g.Name())))
 		span.SetStatus(codes.Error, "calls are refused")
@@ -40,6 +41,21 @@ func (r *Recorder) moved(g *kalan.Guard, to breaker.State, at time.Time) {
 	span.AddEvent("kalan.breaker.moved", trace.WithTimestamp(at), trace.WithAttributes(stateKey.String(to.String())))
 	if to == breaker.Closed {
 		span.End(trace.WithTimestamp(at))
+		delete(r.breakers, g)
+	}
+}
+
+// mostOpen bounds the spans that are open: guards that come and go
+// (kalanhttp.Hosts) may go while their breakers are not closed, and nobody tells.
+const mostOpen = 4096
+
+// makeRoom ends a span when there are too many; the lock is held.
+func (r *Recorder) makeRoom() {
+	for g, span := range r.breakers {
+		if len(r.breakers) < mostOpen {
+			return
+		}
+		span.End()
 		delete(r.breakers, g)
 	}
 }

@@ -33,6 +33,7 @@
 //
 // # Limits
 //
+// At most 4,096 breakers have a span open at once; one more ends another's.
 // An attempt's span ends when its function returns; a body that is held by
 // kalan.Hold may still be read after that. Tracing costs what the tracer costs,
 // which is more than the guard does.

@@ -18,6 +18,7 @@ import (
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/adapters/kalanotel"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/breaker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -179,5 +180,20 @@ func TestABreakerThatOpensIsASpan(t *testing.T) {
 	s.Recorder.End()
 	if n := len(s.Ended()); n != 2 {
 		t.Errorf("%d spans have ended, want 2", n)
+	}
+}
+
+// O-24: guards that are gone while their breakers are open do not pile up.
+func TestAFloodOfBreakersIsBounded(t *testing.T) {
+	s := record(t)
+	for range 5000 {
+		s.Recorder.Observe(new(kalan.Guard), []policy.Event{{Kind: policy.Moved, Count: int64(breaker.Open)}}, 0)
+	}
+	if n := len(s.Ended()); n != 5000-4096 {
+		t.Errorf("%d of 5000 have ended", n)
+	}
+	s.Recorder.End()
+	if n := len(s.Ended()); n != 5000 {
+		t.Errorf("%d of 5000 have ended", n)
 	}
 }

@@ -261,3 +261,15 @@ func TestObservingAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations an observation, want 0", n)
 	}
 }
+
+// O-24: guards that come and go without end have a bounded number of series.
+func TestAFloodOfGuardsIsBounded(t *testing.T) {
+	o := kalanprom.NewObserver([]float64{1})
+	events := []policy.Event{{Kind: policy.Settled, Outcome: policy.Success}}
+	for i := range 5000 {
+		o.Observe(guard(t, strconv.Itoa(i), nil), events, 0)
+	}
+	if n := testutil.CollectAndCount(o, "kalan_attempt_duration_seconds"); n != 4*(4096+1) {
+		t.Errorf("%d histograms", n)
+	}
+}

@@ -14,7 +14,8 @@ var DefaultBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1
 
 // An Observer makes a histogram of how long attempts took. It is a
 // kalan.Observer, to be fed by kalan.Watch, and a prometheus.Collector, to be
-// registered. Use [NewObserver].
+// registered. Use [NewObserver]. Of guards that come and go the first 4,096 have
+// histograms of their own; those of all others are one, whose label is "others".
 type Observer struct {
 	durations *prometheus.HistogramVec
 	missed    *prometheus.CounterVec
@@ -22,6 +23,10 @@ type Observer struct {
 	mu      sync.Mutex
 	handles map[string]*handles // by the guard's name
 }
+
+// mostGuards bounds the names that have a histogram of their own: those of
+// guards that come and go (kalanhttp.Hosts) are chosen by strangers (O-24).
+const mostGuards = 4096
 
 // handles are one guard's: finding them by their labels would cost more than
 // the counting.
@@ -76,6 +81,10 @@ func (o *Observer) of(guard string) *handles {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	h := o.handles[guard]
+	if h == nil && len(o.handles) >= mostGuards {
+		guard = "others"
+		h = o.handles[guard]
+	}
 	if h == nil {
 		h = &handles{missed: o.missed.WithLabelValues(guard)}
 		for i := range h.durations {
