@@ -2,6 +2,7 @@ package stack_test
 
 import (
 	"strings"
+	"time"
 
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
@@ -25,9 +26,21 @@ func (w *walk) check() {
 		w.drain()
 		w.checkWaking(all)
 	}
+	w.checkRest()
 	w.forget(all)
 	if wrong := w.s.Tangled(w.changed); wrong != "" {
 		w.fail("%s", wrong)
+	}
+}
+
+// checkRest: where nobody has to look, time alone changes nothing.
+func (w *walk) checkRest() {
+	if w.s.Restless() {
+		return
+	}
+	now, later := w.s.Snapshot(w.now).Breaker.State, w.s.Snapshot(w.now.Add(24*time.Hour)).Breaker.State
+	if now != later {
+		w.fail("at rest, and %v becomes %v by itself", now, later)
 	}
 }
 
