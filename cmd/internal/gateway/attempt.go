@@ -25,6 +25,8 @@ type reply struct {
 	began, asked, answered time.Duration // on the gateway's clock
 }
 
+var errTalks = errors.New("the upstream sends informational answers without end")
+
 var errSwitched = errors.New("the upstream switched protocols without being asked to")
 
 // mostDrained is how much of an answer is read that nobody waits for.
@@ -96,7 +98,12 @@ func (x *exchange) traced(ctx context.Context, nominated *wire.Nominated) contex
 	t.watch(nominated)
 	// Not beside a 100 Continue, which net/http writes from another goroutine.
 	if x.r.ProtoAtLeast(1, 1) && len(x.r.Header["Expect"]) == 0 {
-		t.trace.Got1xxResponse = x.early
+		t.trace.Got1xxResponse = func(code int, header textproto.MIMEHeader) error {
+			if t.early += weight(header); t.early > mostAnswerHeaders {
+				return errTalks
+			}
+			return x.early(code, header)
+		}
 	}
 	return t
 }
@@ -151,6 +158,18 @@ func (x *exchange) bodyEnded(trailer http.Header) {
 		wire.Trailers(trailer, x.r.Trailer, "")
 	}
 	x.readBefore(time.Time{})
+}
+
+// weight is about how long an informational answer is. http.Transport counts
+// them only where nobody listens to them.
+func weight(header textproto.MIMEHeader) int {
+	long := 64 // for the status line and whatever is done for each
+	for name, values := range header {
+		for _, value := range values {
+			long += len(name) + len(value)
+		}
+	}
+	return long
 }
 
 // early passes on an informational answer (RFC 9110, 15.2). 100 Continue is

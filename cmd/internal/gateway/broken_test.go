@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/kalan-go/kalan/policy"
 )
 
 // broken is an upstream that breaks off in the middle of its answer.
@@ -148,5 +151,39 @@ func TestManyRequestsOnOneConnection(t *testing.T) {
 	got, err := io.ReadAll(c)
 	if n := strings.Count(string(got), "HTTP/1.1 200 OK"); err != nil || n != 41 || strings.Count(string(got), `"hello"`) != 40 {
 		t.Errorf("%d answers, %v", n, err)
+	}
+}
+
+// TestInformationWithoutEndIsTheUpstreamsFault: it takes neither the time of the
+// attempt nor the client's connection.
+func TestInformationWithoutEndIsTheUpstreamsFault(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				for err == nil {
+					_, err = io.WriteString(c, "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n")
+				}
+			}()
+		}
+	}()
+	file := fileFor("http://" + l.Addr().String())
+	file.Upstreams[0].Exchange = time.Hour
+	h := open(t, file)
+	got, _ := h.raw(t, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+	if most := 2 * mostAnswerHeaders / 64; !strings.Contains(got, "\r\n\r\nHTTP/1.1 502 ") || strings.Count(got, "HTTP/1.1 103 ") > most {
+		t.Errorf("%d informational answers, and at the end %.300q", strings.Count(got, "HTTP/1.1 103 "), got[max(0, len(got)-300):])
+	}
+	if s := h.upstreams[0].guard.Snapshot(); s.Counts.Outcomes[policy.Failure] != 2 {
+		t.Errorf("%+v", s.Counts)
 	}
 }

@@ -37,6 +37,7 @@ type tracedContext struct {
 	context.Context
 	trace httptrace.ClientTrace
 	hooks context.Context // holds the trace alone
+	early int             // how long the informational answers were so far
 }
 
 func (t *tracedContext) Value(key any) any {
