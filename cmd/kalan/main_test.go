@@ -29,7 +29,7 @@ func TestStatuses(t *testing.T) {
 		{"help serve", 0, "Serve the routes of a configuration", ""},
 		{"srve", 2, "", "kalan: unknown command \"srve\" for \"kalan\"\n\nDid you mean this?\n\tserve\n"},
 		{"serve --nonsense", 2, "", "kalan: unknown flag: --nonsense\nRun 'kalan serve --help' for usage.\n"},
-		{"serve extra", 2, "", "kalan: unknown command \"extra\" for \"kalan serve\"\nRun 'kalan serve --help' for usage.\n"},
+		{"serve extra", 2, "", "kalan: \"extra\" stands alone; a flag names the file: --config extra\nRun 'kalan serve --help' for usage.\n"},
 		{"serve --config none.yaml", 2, "", "kalan: none.yaml: there is no such file;"},
 		{"serve --config " + bad, 2, "", bad + ":3:1: wokers: unknown key; did you mean \"workers\"?\n"},
 		{"serve --log-level loud", 2, "", "--log-level: \"loud\" is not a level;"},
