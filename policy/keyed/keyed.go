@@ -108,7 +108,7 @@ func (s *Set[V]) All(visit func(key uint64, v *V) bool) {
 
 // Resize changes how many keys the set holds. A smaller set keeps those in
 // use and seen first, and never drops one that is in use: it then stays larger
-// than it should be, and takes no new key until it is not.
+// than it should be, and takes a new key when enough of them are idle again.
 func (s *Set[V]) Resize(size int) {
 	size = max(1, size)
 	if size < len(s.entries) {

@@ -127,6 +127,32 @@ func TestSetHolds(t *testing.T) {
 	})
 }
 
+// A set that could not be made as small as it should be becomes so when its
+// values are in use no more, and has room for new keys again.
+func TestASmallerSetShrinksLater(t *testing.T) {
+	busy := true
+	s := New[int](200, nil, func(*int) bool { return busy })
+	for key := range uint64(200) {
+		s.Get(key)
+	}
+	s.Resize(2)
+	if s.Len() != 200 || s.Get(1000) != &s.shared {
+		t.Fatalf("%d keys, all of them in use", s.Len())
+	}
+	busy = false
+	for key := range uint64(10) {
+		s.Get(2000 + key)
+	}
+	if v := s.Get(3000); s.Len() != 2 || v == &s.shared || s.Peek(3000) != v {
+		t.Errorf("%d keys of 2; the newest has the shared value: %v", s.Len(), v == &s.shared)
+	}
+	for i := range s.entries {
+		if s.find(s.entries[i].key) != i {
+			t.Errorf("key %d is lost", s.entries[i].key)
+		}
+	}
+}
+
 func check(t *rapid.T, s *Set[uint64], size int) {
 	seen := map[uint64]bool{}
 	used := 0

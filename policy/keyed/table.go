@@ -31,23 +31,40 @@ func (s *Set[V]) place() int {
 		s.entries = append(s.entries, fresh)
 		return len(s.entries) - 1
 	}
-	if len(s.entries) > s.size {
-		return -1
-	}
 	for range min(steps, len(s.entries)) {
-		i := s.hand
-		if s.hand++; s.hand == len(s.entries) {
+		if s.hand >= len(s.entries) {
 			s.hand = 0
 		}
+		i := s.hand
+		s.hand++
 		e := &s.entries[i]
-		if !e.seen && !s.inUse(&e.value) {
+		switch idle := !e.seen && !s.inUse(&e.value); {
+		case idle && len(s.entries) > s.size: // it was to become smaller, and could not
+			s.drop(i)
+			s.hand = i
+		case idle:
 			s.unlink(i)
 			s.evicted++
 			return i
+		default:
+			e.seen = false
 		}
-		e.seen = false
 	}
 	return -1
+}
+
+// drop takes entry i out; the last one moves into its place.
+func (s *Set[V]) drop(i int) {
+	s.unlink(i)
+	s.evicted++
+	last := len(s.entries) - 1
+	if i != last {
+		s.unlink(last)
+		s.entries[i] = s.entries[last]
+		s.chain(i)
+	}
+	clear(s.entries[last:])
+	s.entries = s.entries[:last]
 }
 
 // link gives entry i to key. A new key is not seen yet: in a flood of keys
