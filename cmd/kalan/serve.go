@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,7 @@ at once.`,
 			if err != nil {
 				return failure{err, statusBad}
 			}
+			captureLog(log)
 			return serve(c.Context(), file, log, c.ErrOrStderr())
 		},
 	}
@@ -82,6 +84,14 @@ func named(err error) error {
 		return err
 	}
 	return fmt.Errorf("kalan: %w", err)
+}
+
+// captureLog takes over what net/http writes to the standard log, such as a line
+// for every answer that an upstream gives without being asked, with what it says:
+// that is for those who ask for everything, in the form of all other lines.
+func captureLog(to *slog.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(slog.NewLogLogger(to.Handler(), slog.LevelDebug).Writer())
 }
 
 // newLogger returns what the gateway logs to.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -132,6 +133,28 @@ func TestServeNeedsAFile(t *testing.T) {
 	} {
 		if _, errOut, status := tell(c.args...); status != 2 || !strings.HasPrefix(errOut, c.want) {
 			t.Errorf("%v ended with %d and\n%s", c.args, status, errOut)
+		}
+	}
+}
+
+// TestTheStandardLogIsForThoseWhoAskForEverything: an upstream can make net/http
+// write to it.
+func TestTheStandardLogIsForThoseWhoAskForEverything(t *testing.T) {
+	flags, to := stdlog.Flags(), stdlog.Writer()
+	defer func() {
+		stdlog.SetFlags(flags)
+		stdlog.SetOutput(to)
+	}()
+	for level, want := range map[string]string{"info": "", "debug": `"level":"DEBUG","msg":"Unsolicited response \"x\""`} {
+		var out strings.Builder
+		to, err := newLogger(&out, level, "json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		captureLog(to)
+		stdlog.Printf("Unsolicited response %q", "x")
+		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q", level, got)
 		}
 	}
 }
