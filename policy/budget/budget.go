@@ -195,8 +195,9 @@ func (b *Budget) left() int64 {
 	if rest > 0 {
 		whole++
 	}
-	if whole > math.MaxInt64/2 {
+	floor := b.floorNow()
+	if whole > uint64(math.MaxInt64-floor) {
 		return math.MaxInt64
 	}
-	return max(int64(whole)+b.floorNow()-b.used(), 0)
+	return max(int64(whole)+floor-b.used(), 0)
 }

@@ -179,6 +179,17 @@ func TestHostileConfigurationAllowsNothingBeyondTheFloor(t *testing.T) {
 	}
 }
 
+// A floor without an end is shown as one, and not as nothing left.
+func TestLeftSaturates(t *testing.T) {
+	b := budget.New(budget.Config{Floor: math.MaxInt})
+	for range 1000 {
+		b.Call(0)
+	}
+	if left := b.Snapshot(0).Left; left < math.MaxInt64-1000 {
+		t.Errorf("%d left", left)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		config budget.Config

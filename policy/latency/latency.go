@@ -75,5 +75,6 @@ func (r *Record) Quantile(q float64) (time.Duration, bool) {
 	}
 	sorted := r.last
 	slices.Sort(sorted[:n])
-	return sorted[min(int(q*float64(n)), n-1)], n >= Enough
+	at := min(max(q*float64(n), 0), float64(n-1))
+	return sorted[max(int(at), 0)], n >= Enough // NaN is no index
 }

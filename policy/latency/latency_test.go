@@ -1,6 +1,7 @@
 package latency_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -52,6 +53,22 @@ func TestExpectedStaysInRange(t *testing.T) {
 			t.Fatalf("mean %v deviation %v expected %v, longest %v", r.Mean(), r.Deviation(), r.Expected(), longest)
 		}
 	})
+}
+
+// A share that is none is the nearest that is one.
+func TestQuantilesOfWhatIsNoShare(t *testing.T) {
+	var r latency.Record
+	for i := range 64 {
+		r.Add(time.Duration(i+1) * ms)
+	}
+	for q, want := range map[float64]time.Duration{-1: ms, math.Inf(-1): ms, 2: 64 * ms, math.Inf(1): 64 * ms} {
+		if got, _ := r.Quantile(q); got != want {
+			t.Errorf("%v: %v, want %v", q, got, want)
+		}
+	}
+	if got, _ := r.Quantile(math.NaN()); got < ms || got > 64*ms {
+		t.Errorf("NaN: %v", got)
+	}
 }
 
 func TestAddAllocatesNothing(t *testing.T) {
