@@ -15,7 +15,9 @@
 // Use one pool for each dependency, and only for calls that take no timeout: a
 // call that takes a context is ended by it, which frees what it holds, and
 // belongs behind a kalan.Guard alone. A pool does not retry and has no breaker;
-// put the Guard around it, and a pool whose workers are all taken opens it:
+// put the Guard around it. A call that was cut is a failure there, so that with at
+// least as many workers as Breaker.Calls a dependency that hangs opens it before
+// the pool is full; that the pool refused says nothing, and is as quick:
 //
 //	kalan.Do(ctx, guard, func(ctx context.Context) (User, error) {
 //		return cut.Do(ctx, pool, func(context.Context) (User, error) { return ldap.Find(name) })

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/policy"
 )
@@ -163,6 +164,26 @@ func TestNothingIsBegunForACallerWhoseTimeIsUp(t *testing.T) {
 				t.Fatalf("begun %v, %+v", begun, s)
 			}
 		}
+	})
+}
+
+// A guard around a pool hears of what was cut, and not of what the pool refused.
+func TestAGuardAroundAPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for workers, want := range map[int]policy.Reason{20: policy.Open, 2: policy.Full} {
+			p := must(t, Config{Workers: workers, Queue: -1, Limit: 20 * ms})
+			g, err := kalan.New(kalan.Config{Name: "directory"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 30 {
+				_, err = kalan.Do(t.Context(), g, func(ctx context.Context) (int, error) { return Do(ctx, p, deaf(time.Minute)) })
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("%d workers: %v", workers, err)
+			}
+		}
+		time.Sleep(time.Hour)
 	})
 }
 
