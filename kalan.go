@@ -48,10 +48,10 @@ type Config struct {
 	// Name appears in errors, logs and metrics.
 	Name string
 	// Config says what stands before the dependency.
-	stack.Config `yaml:",inline"`
+	stack.Config
 	// Classify judges a function's error: it decides what the breaker hears
 	// and what may be retried. nil means [Classify]. It must not block.
-	Classify func(error) policy.Report `yaml:"-"`
+	Classify func(error) policy.Report
 }
 
 // A Guard protects one dependency, and its callers from it. It is safe for
