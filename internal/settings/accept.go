@@ -67,8 +67,9 @@ type Handshakes struct {
 	Rate float64 `yaml:"rate"`
 	// Burst is how many may begin at once; 0 means one second's worth.
 	Burst int `yaml:"burst"`
-	// Running is how many may be under way at a time; 1,000 when 0. More suits
-	// callers far away, and takes some 50 kB for each.
+	// Running is how many may be under way at a time; 1,000 when 0. When all
+	// places are taken, one that was for a fifth of Within goes to a newcomer.
+	// More suits callers far away, and takes some 50 kB for each.
 	Running int `yaml:"running"`
 	// Within is how long the whole of it may take, hello included, before the
 	// connection is closed; 5 s when 0. More suits slow networks, and lets

@@ -91,8 +91,8 @@ type secret struct {
 	shaken bool
 	good   bool
 	// What follows is about the handshake while it runs.
-	heard bool // its hello
-	begun bool // heard, and let through by the limits
+	heard bool          // its hello
+	place *accept.Place // nil: not heard, or over a limit
 	began policy.Instant
 	late  atomic.Bool // its time is up
 }
@@ -127,10 +127,7 @@ func (s *secret) shake() bool {
 		return s.good
 	}
 	s.shaken = true
-	late := time.AfterFunc(s.of.within, func() {
-		s.late.Store(true)
-		s.below.Close()
-	})
+	late := time.AfterFunc(s.of.within, s.isLate)
 	defer late.Stop()
 	defer s.settle()
 	// A context that never ends costs no goroutine.
@@ -140,11 +137,17 @@ func (s *secret) shake() bool {
 	return s.good
 }
 
+// isLate ends the handshake: its time is up, or somebody quicker gets its place.
+func (s *secret) isLate() {
+	s.late.Store(true)
+	s.below.Close()
+}
+
 // settle gives back what a handshake held, also when it has ended in a panic.
 func (s *secret) settle() {
 	switch {
-	case s.begun:
-		s.of.handshakes.End()
+	case s.place != nil:
+		s.place.End()
 		s.of.took.Observe(s.of.now().Sub(s.began).Seconds())
 	case !s.heard:
 		s.of.awaited.Add(-1)
@@ -159,11 +162,12 @@ func heard(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	s := hello.Context().Value(secretKey{}).(*secret)
 	s.of.awaited.Add(-1)
 	s.heard, s.began = true, s.of.now()
-	if over, ok := s.of.handshakes.Begin(s.began); !ok {
+	place, over, ok := s.of.handshakes.Begin(s.began, s.isLate)
+	if !ok {
 		s.below.reset() // no alert: it would be told nothing that it understands
 		s.below.Close()
 		return nil, errors.New("over the limit of " + over.String() + " handshakes")
 	}
-	s.begun = true
+	s.place = place
 	return nil, nil
 }

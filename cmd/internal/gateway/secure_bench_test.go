@@ -78,8 +78,8 @@ func BenchmarkAHello(b *testing.B) {
 			file.Accept = &settings.Accept{Handshakes: settings.Handshakes{Rate: rate, Burst: 1}}
 			s := seal(b, file)
 			said := hello(b)
-			s.secrecy.handshakes.Begin(0)
-			s.secrecy.handshakes.End()
+			place, _, _ := s.secrecy.handshakes.Begin(0, nil)
+			place.End()
 			for b.Loop() {
 				if s.hears(said).shake() {
 					b.Fatal("shaken")

@@ -31,7 +31,7 @@ func (s *secrecy) end(of *secret, err error) {
 	var wrong *tls.CertificateVerificationError
 	var header tls.RecordHeaderError
 	switch {
-	case of.heard && !of.begun:
+	case of.heard && of.place == nil:
 		return // over a limit, and counted there
 	case of.late.Load():
 		how = timeout

@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -89,11 +91,41 @@ func TestHandshakesHaveARate(t *testing.T) {
 		`kalan_handshakes_total{end="failed"} 0`, `kalan_handshakes_running 0`, `kalan_handshakes_awaited 0`)
 }
 
+// Clients that say hello and then nothing keep others out for a moment, and not
+// until their time is up.
+func TestASilentHandshakeLeavesItsPlace(t *testing.T) {
+	file := fileFor(backend(t, answers("ok")))
+	file.Accept = &settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: 10 * patience}}
+	s := seal(t, file)
+	s.secrecy.handshakes = accept.NewHandshakes(settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: 50 * time.Millisecond}})
+	c, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write(hello(t)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it has begun", func() bool { return s.secrecy.handshakes.Begun() == 1 })
+	until(t, "another gets its place", func() bool {
+		got, err := s.dial(t)
+		if err == nil {
+			got.Close()
+		}
+		return err == nil
+	})
+	c.SetReadDeadline(time.Now().Add(patience))
+	if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the silent one is still open")
+	}
+	s.counts(t, `kalan_handshakes_total{end="timeout"} 1`, `kalan_handshakes_total{end="complete"} 1`, `kalan_handshakes_running 0`)
+}
+
 // A client that has said hello and does not go on takes one of the places of
 // those that are under way.
 func TestRunningHandshakesAreBounded(t *testing.T) {
 	file := fileFor(backend(t, answers("ok")))
-	file.Accept = &settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: patience}}
+	file.Accept = &settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: 10 * patience}}
 	s := seal(t, file)
 	c, err := net.Dial("tcp", s.Addr().String())
 	if err != nil {
