@@ -180,6 +180,10 @@ func (x *exchange) early(code int, header textproto.MIMEHeader) error {
 	if x.begun || x.over || code == http.StatusContinue {
 		return nil
 	}
+	if !x.deadline.IsZero() { // beyond it the handler wants to answer
+		x.limitWrites(x.deadline)
+		defer x.limitWrites(time.Time{})
+	}
 	wire.Response(x.w.Header(), http.Header(header), nil)
 	x.w.WriteHeader(code)
 	clear(x.w.Header())

@@ -50,6 +50,28 @@ func TestAReaderThatStallsIsClosed(t *testing.T) {
 	}
 }
 
+// One that does not take the informational answers either is not waited for longer
+// than its time: whoever waits for them holds up the answer.
+func TestInformationDoesNotHoldUpTheDeadline(t *testing.T) {
+	file := patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", strings.Repeat("a", 2000))
+		for range 30 {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+	}))
+	file.Accept.Stall, file.Accept.Buffer = time.Hour, 4<<10
+	file.Routes[0].Promise = 300 * time.Millisecond
+	h := open(t, file)
+	c, err := net.Dial("tcp", h.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.(*net.TCPConn).SetReadBuffer(4 << 10)
+	io.WriteString(c, strings.Repeat("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 50))
+	until(t, "its connection is closed", func() bool { return h.gate.Snapshot().Accepted == 1 && h.gate.Snapshot().Open == 0 })
+}
+
 // One that reads slowly, but reads, is none of those.
 func TestASlowReaderIsServed(t *testing.T) {
 	const size = 1200 << 10
