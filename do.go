@@ -3,6 +3,7 @@ package kalan
 import (
 	"context"
 
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/stack"
 )
@@ -15,6 +16,10 @@ import (
 // limit or at the caller's, whichever is sooner. Do returns when fn returns: a
 // function that ignores its context holds up its caller ([Hold] can leave one
 // behind).
+//
+// On behalf of a request that another layer repeats, which kalanhttp and the
+// adapters carry in its context, nothing is repeated here. The rest of what the
+// request asked, such as its level, is for [Hold].
 //
 // A panic or a Goexit in fn frees the slot and reaches the caller; it says
 // nothing about the dependency.
@@ -59,6 +64,7 @@ func (d *doing) settle(ctx context.Context, err error) stack.Step {
 	r := policy.Report{Outcome: policy.Success}
 	if err != nil || !d.guard.usual {
 		r = d.guard.report(ctx, err)
+		r.Final = r.Final || r.Outcome != policy.Success && repeatedElsewhere(ctx)
 	}
 	t := d.out
 	d.out = stack.Ticket{}
@@ -67,6 +73,14 @@ func (d *doing) settle(ctx context.Context, err error) stack.Step {
 		d.limited.end()
 	}
 	return s
+}
+
+// repeatedElsewhere reports whether another layer repeats what ctx belongs to, as
+// the request that a server of an adapter's has received may say (F20). It is
+// asked of an attempt that has failed, so that no other looks for it.
+func repeatedElsewhere(ctx context.Context) bool {
+	asked := carry.Of[Ask](ctx)
+	return asked.Owner != "" || asked.Ask.Once
 }
 
 // end is deferred: an attempt that is still out then has panicked, or ended its

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/carry"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/budget"
@@ -173,6 +174,31 @@ func TestOnceIsNotRetried(t *testing.T) {
 			})
 			if runs.Load() != 1 || err != error(errDown) {
 				t.Errorf("leave %v: %d runs, %v", leave, runs.Load(), err)
+			}
+			idle(t, g)
+		})
+	}
+}
+
+// The same, as the request says that the call is made for.
+func TestARequestThatIsRepeatedElsewhereIsNotRepeatedHere(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked carry.Asked[kalan.Ask]
+		runs  int
+	}{
+		"nobody repeats":   {carry.Asked[kalan.Ask]{Ask: kalan.Ask{Level: 1}}, 2},
+		"an owner":         {carry.Asked[kalan.Ask]{Owner: "edge"}, 1},
+		"it may run once":  {carry.Asked[kalan.Ask]{Ask: kalan.Ask{Once: true}}, 1},
+		"nothing is asked": {carry.Asked[kalan.Ask]{}, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g, runs := guard(t, nil), 0
+			_, err := kalan.Do(carry.With(t.Context(), c.asked), g, func(context.Context) (int, error) {
+				runs++
+				return 0, errDown
+			})
+			if runs != c.runs || err != error(errDown) {
+				t.Errorf("%s: %d runs, %v", name, runs, err)
 			}
 			idle(t, g)
 		})
