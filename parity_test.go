@@ -27,7 +27,10 @@ import (
 
 // The product's promise: the same script through the guard and through the
 // simulator gives the same log, decision by decision. Scripts have distinct
-// instants; what happens at one instant is the machine's own test.
+// instants, and still two goroutines of the guard can be due at one: a function
+// returns because its time is up, and the guard gives it up. Which of the two
+// runs first is the scheduler's choice, so a script that differs is played again:
+// what the simulator does has to be one of the things that the guard does.
 func TestTheSimulatorDecidesAsTheGuardDoes(t *testing.T) {
 	seeds := 300
 	if testing.Short() {
@@ -37,15 +40,21 @@ func TestTheSimulatorDecidesAsTheGuardDoes(t *testing.T) {
 	for seed := range uint64(seeds) {
 		p := newParity(seed)
 		simulated := p.simulate(t)
-		var real []policy.Event
-		synctest.Test(t, func(t *testing.T) { real = p.drive(t) })
-		for _, e := range real {
-			decided[e.Kind-1]++
-		}
-		inOneOrder(real)
 		inOneOrder(simulated)
-		if i := firstDifference(real, simulated); i >= 0 {
-			t.Fatalf("seed %d (%s) differs at decision %d:\nguard\n%s\nsimulator\n%s", seed, p, i, around(real, i), around(simulated, i))
+		for try := 1; ; try++ {
+			var real []policy.Event
+			synctest.Test(t, func(t *testing.T) { real = p.drive(t) })
+			inOneOrder(real)
+			i := firstDifference(real, simulated)
+			if i < 0 {
+				break
+			}
+			if try == 20 {
+				t.Fatalf("seed %d (%s) differs at decision %d:\nguard\n%s\nsimulator\n%s", seed, p, i, around(real, i), around(simulated, i))
+			}
+		}
+		for _, e := range simulated {
+			decided[e.Kind-1]++
 		}
 	}
 	for kind, n := range decided {
