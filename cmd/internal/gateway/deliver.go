@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -22,7 +23,9 @@ type delivery struct {
 	end    policy.Outcome // what the attempt was when its last byte has come
 	flush  bool           // each piece at once: a stream
 	late   atomic.Bool
+	gone   atomic.Bool
 	timer  *time.Timer
+	forget func() bool // that the caller is waited for to go
 }
 
 // buffers are what bodies are copied through.
@@ -38,6 +41,7 @@ func (x *exchange) deliver(answer reply, held kalan.Held) {
 		return
 	}
 	d.watch()
+	d.mind()
 	buffer := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buffer)
 	d.copy(buffer[:])
@@ -52,6 +56,9 @@ func (x *exchange) deliver(answer reply, held kalan.Held) {
 func (d *delivery) drop() {
 	if d.timer != nil {
 		d.timer.Stop()
+	}
+	if d.forget != nil {
+		d.forget()
 	}
 	d.held.Release(policy.Cut)
 	d.answer.Body.Close()
@@ -122,6 +129,19 @@ func (d *delivery) watch() {
 	})
 }
 
+// mind ends the delivery when its caller goes, also while the upstream has
+// nothing to say: where that stops the upstream, and where nothing else would
+// end it.
+func (d *delivery) mind() {
+	if !d.target.config.Cancels && !d.answer.until.IsZero() {
+		return
+	}
+	d.forget = context.AfterFunc(d.r.Context(), func() {
+		d.gone.Store(true)
+		d.held.Release(policy.Cut)
+	})
+}
+
 // copy copies the body. It ends the connection when the body breaks: whatever
 // ends in order is taken for complete (O-33).
 func (d *delivery) copy(buffer []byte) {
@@ -166,8 +186,11 @@ func (d *delivery) write(p []byte, last bool) {
 func (d *delivery) broken() {
 	d.held.Release(policy.Failure) // unless its time was up: then that is told already
 	d.exchange.flush()             // what came before the break is the client's
-	if d.late.Load() {
+	switch {
+	case d.late.Load():
 		d.abort("late")
+	case d.gone.Load():
+		d.abort("gone")
 	}
 	d.abort("broken")
 }

@@ -72,6 +72,35 @@ func TestASlotIsTheUpstreamsUntilItHasFinished(t *testing.T) {
 	}
 }
 
+// TestACallerWhoGoesWhileTheUpstreamPausesStopsIt: nothing is written that could
+// tell, and nothing comes that could be written.
+func TestACallerWhoGoesWhileTheUpstreamPausesStopsIt(t *testing.T) {
+	stopped := make(chan struct{})
+	file := fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "one")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done() // and no more
+		close(stopped)
+	}))
+	file.Upstreams[0].Cancels = true
+	file.Upstreams[0].Exchange, file.Routes[0].Promise = time.Hour, time.Hour
+	h := open(t, file)
+	a, err := h.client.Get(h.url("/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(a.Body, make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	a.Body.Close()
+	receive(t, "the upstream is told", stopped)
+	until(t, "the slot is free", h.idle)
+	until(t, "the access log", func() bool { return strings.Contains(h.log.String(), `"outcome":"gone"`) })
+	if outcomes(h)["failure"] != 0 {
+		t.Errorf("it is counted as %v", outcomes(h))
+	}
+}
+
 // TestAGhostIsPresumedDead: an upstream that never finishes keeps its slot
 // until its bound.
 func TestAGhostIsPresumedDead(t *testing.T) {
