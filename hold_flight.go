@@ -47,7 +47,8 @@ type trip[T any] struct {
 }
 
 // aloft is how many attempts of one call can be out at once, and so how many
-// can land before their owner looks.
+// can land before their owner looks: as many as the machine lets run, and one that
+// follows what it has judged at their limit and we have not left yet.
 const aloft = 4
 
 func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Context) (T, error)) (T, Held, error) {
@@ -59,13 +60,11 @@ func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Conte
 		switch s.Kind {
 		case stack.Start:
 			tr.launch(ctx, s)
-			s = g.again(ctx, &tr.call)
+			s = tr.again(ctx)
 		case stack.Wait:
 			f, came := tr.sleep(ctx, s)
 			if !came {
-				now := g.now() // before the machine's: what is over by it has been judged
-				s = g.again(ctx, &tr.call)
-				tr.leaveOverdue(now)
+				s = tr.again(ctx)
 				continue
 			}
 			var held Held
@@ -80,6 +79,17 @@ func fly[T any](ctx context.Context, g *Guard, way Way[T], fn func(context.Conte
 			return zero, Held{}, g.answer(ctx, &tr.call, tr.last)
 		}
 	}
+}
+
+// again asks the machine what is next, and leaves the attempts that it has judged
+// at their limits. It does so after each launch too: where one follows another
+// without a sleep between them, because their time is up at once, no more than
+// aloft are out all the same.
+func (tr *trip[T]) again(ctx context.Context) stack.Step {
+	now := tr.g.now() // before the machine's: what is over by it has been judged
+	s := tr.g.again(ctx, &tr.call)
+	tr.leaveOverdue(now)
+	return s
 }
 
 // launch starts an attempt. Its context is not its caller's: it ends when the
