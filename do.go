@@ -52,7 +52,7 @@ type doing struct {
 // start returns the context that the attempt is to have.
 func (d *doing) start(ctx context.Context, s stack.Step) context.Context {
 	d.out = s.Ticket
-	if s.Until >= d.Ask.Deadline && d.Attempts() == 1 { // its caller's says it all
+	if d.asItsCaller(s) {
 		return ctx
 	}
 	d.limited = d.guard.limited(ctx, &d.call, s)
@@ -92,10 +92,14 @@ func (d *doing) end() {
 	}
 }
 
+// asItsCaller reports whether the caller's context says all that the attempt's
+// own would: it ends no later, and the number is the first.
+func (c *call) asItsCaller(s stack.Step) bool { return s.Until >= c.Ask.Deadline && c.Attempts() == 1 }
+
 // limited returns the context of an attempt that has a limit of its own or a
 // number to tell; nil when the caller's context says it all.
 func (g *Guard) limited(ctx context.Context, c *call, s stack.Step) *attemptContext {
-	if s.Until >= c.Ask.Deadline && c.Attempts() == 1 {
+	if c.asItsCaller(s) {
 		return nil
 	}
 	a := &attemptContext{Context: ctx, number: c.Attempts()}
