@@ -133,6 +133,8 @@ func TestConnectionsAreToldDuringTheDelay(t *testing.T) {
 	if a := h.do(t, "GET", "/", ""); !a.Close || a.body != "ok" {
 		t.Errorf("%q, the connection ends: %v", a.body, a.Close)
 	}
+	// A caller has its answer a moment before the gateway is done with it.
+	until(t, "nothing is in flight", func() bool { return h.inflight.Load() == 0 })
 	h.signals <- syscall.SIGTERM // a second signal does not wait
 	begin := time.Now()
 	if status := receive(t, "it leaves", h.status); status != 0 || time.Since(begin) > 700*time.Millisecond {

@@ -19,11 +19,11 @@ import (
 // A terminal is one of those that lost their connection together.
 type terminal struct {
 	visits  int
+	cut     int           // visits that ended without an answer
 	refused time.Duration // the longest that a refusal took
 	told    time.Duration // the last Retry-After
-	back    time.Time     // when it came back after that
+	back    time.Time     // when it came the last time
 	served  time.Time
-	err     error
 }
 
 var errRefused = errors.New("refused")
@@ -57,27 +57,33 @@ func (m *terminal) connect(address string) (net.Conn, error) {
 	return c, errRefused
 }
 
-// persist connects until it is served, and waits each time as it was told, with
-// a second's jitter of its own (F5). It keeps its connection until the end.
+// persist connects until it is served or the end comes, and waits each time as
+// it was told, with a second's jitter of its own (F5). One that was told nothing
+// waits a second too: of many refused in one moment some see a reset (package
+// accept), and the kernel drops connections when its queue is full. A connection
+// is kept until the end.
 func (m *terminal) persist(address string, end <-chan struct{}) {
-	for m.visits < 10 {
+	for {
 		c, err := m.connect(address)
-		if c != nil && err != nil {
-			c.Close()
-		}
 		if err == nil {
 			defer c.Close()
 			<-end
 			return
 		}
-		if !errors.Is(err, errRefused) {
-			m.err = err
-			return
+		if c != nil {
+			c.Close()
 		}
-		timer := time.NewTimer(m.told + time.Duration(rand.Int64N(int64(time.Second))))
-		<-timer.C
+		wait := m.told
+		if !errors.Is(err, errRefused) {
+			m.cut++
+			wait = time.Second
+		}
+		select {
+		case <-end:
+			return
+		case <-time.After(wait + time.Duration(rand.Int64N(int64(time.Second)))):
+		}
 	}
-	m.err = errors.New("ten visits")
 }
 
 // TestTheReconnectStorm is F4's: 5,000 terminals lose their connections in one
@@ -99,36 +105,37 @@ func TestTheReconnectStorm(t *testing.T) {
 	for i := range all {
 		connected.Go(func() { all[i].persist(h.Addr().String(), end) })
 	}
-	until := time.After(time.Minute)
-	for look := time.NewTicker(50 * time.Millisecond); h.gate.Snapshot().Accepted < terminals; {
+	in := func() bool { return h.gate.Snapshot().Open >= terminals }
+	until := time.After(2 * time.Minute)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for waiting := true; waiting && !in(); {
 		select {
 		case <-look.C:
 		case <-until:
-			t.Fatalf("after a minute: %+v", h.gate.Snapshot())
+			waiting = false
 		}
 	}
 	took := time.Since(begin)
 	close(end)
 	connected.Wait()
-	judgeStorm(t, all, begin, took, h.gate.Snapshot().Refused)
+	judgeStorm(t, all, took, h.gate.Snapshot().Refused)
 	// Within the rate: the burst, and what the rate has given since.
 	if least := time.Duration(terminals-burst) * time.Second / rate; took < least {
 		t.Errorf("all are in after %v; at the rate that takes %v", took, least)
 	}
 }
 
-func judgeStorm(t *testing.T, all []terminal, begin time.Time, took time.Duration, refused any) {
+func judgeStorm(t *testing.T, all []terminal, took time.Duration, refused any) {
 	t.Helper()
 	var visits, slowest []time.Duration
-	lost, late := 0, 0
+	outside, cut, late := 0, 0, 0
 	for i := range all {
 		m := &all[i]
-		if m.err != nil {
-			if lost++; lost < 5 {
-				t.Errorf("terminal %d: %v", i, m.err)
-			}
-			continue
+		if m.served.IsZero() {
+			outside++
 		}
+		cut += m.cut
 		visits = append(visits, time.Duration(m.visits))
 		slowest = append(slowest, m.refused)
 		// Served at the visit that it was told to make: within its window.
@@ -139,10 +146,10 @@ func judgeStorm(t *testing.T, all []terminal, begin time.Time, took time.Duratio
 	slices.Sort(visits)
 	slices.Sort(slowest)
 	n := len(visits)
-	t.Logf("%d terminals in %v, refused %v; visits: median %d, p99 %d, most %d; refusals told within %v (p99), %v (all)",
-		n, took.Round(time.Millisecond), refused, visits[n/2], visits[n*99/100], visits[n-1], slowest[n*99/100], slowest[n-1])
-	if lost > 0 || late > len(all)/100 {
-		t.Errorf("%d are lost, %d were served late", lost, late)
+	t.Logf("%d terminals in %v, refused %v, cut %d; visits: median %d, p99 %d, most %d; refusals told within %v (p99), %v (all)",
+		n, took.Round(time.Millisecond), refused, cut, visits[n/2], visits[n*99/100], visits[n-1], slowest[n*99/100], slowest[n-1])
+	if outside > 0 || late > len(all)/100 || cut > len(all)/10 {
+		t.Errorf("%d are outside, %d were served late, %d connections ended without an answer", outside, late, cut)
 	}
 	if visits[n*99/100] > 4 {
 		t.Errorf("one of a hundred comes %d times", visits[n*99/100])
