@@ -89,8 +89,10 @@ func (g *Guard) ring() int {
 // SlogObserver writes what guards decide to a log, in few lines however many
 // decisions there are: under overload a line for each refusal would be one more
 // overload. A breaker's moves are a line each, at Warn when it opens and at Info
-// else; so is the limit's last move, at Info. Refusals are counted by reason and
-// attempts by outcome, a line for all that came together, at Info and Debug.
+// else. Of what came together, refusals are counted by reason, in a line at Info,
+// attempts by outcome, in a line at Debug, and where the limit has moved to is a
+// line at Debug too: an adaptive one moves with the traffic, several times a
+// second, and says nothing of what has gone wrong.
 func SlogObserver(log *slog.Logger) Observer { return slogObserver{log} }
 
 type slogObserver struct{ log *slog.Logger }
@@ -146,7 +148,7 @@ func (s slogObserver) moved(g *Guard, e policy.Event) {
 // sum writes a line for each kind of which there was something.
 func (s slogObserver) sum(g *Guard, t *tally) {
 	if t.slots > 0 {
-		s.log.Info("limit moved", "guard", g.name, "slots", t.slots)
+		s.log.Debug("limit moved", "guard", g.name, "slots", t.slots)
 	}
 	line := []any{"guard", g.name}
 	for why, n := range t.refused {

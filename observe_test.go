@@ -187,6 +187,16 @@ func TestWatchAllFollowsTheList(t *testing.T) {
 	})
 }
 
+// untimed returns a log of which each line is the same in each run.
+func untimed(out io.Writer, least slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: least, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
 func TestSlogObserverWritesFewLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := guard(t, func(c *kalan.Config) { c.Trace = 10_000 })
@@ -195,15 +205,9 @@ func TestSlogObserverWritesFewLines(t *testing.T) {
 			kalan.Do(t.Context(), g, nothing)
 		}
 		var out bytes.Buffer
-		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		}}))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		kalan.Watch(ctx, kalan.SlogObserver(log), g)
+		kalan.Watch(ctx, kalan.SlogObserver(untimed(&out, slog.LevelDebug)), g)
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		want := []string{
 			"level=WARN msg=\"breaker moved\" guard=bridge-a to=open at=2000-01-01T",
@@ -219,6 +223,21 @@ func TestSlogObserverWritesFewLines(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMovesOfTheLimitAreForWhoAsksForEverything: an adaptive limit moves several
+// times a second, and whoever reads the log for what has gone wrong would not
+// find it between them.
+func TestMovesOfTheLimitAreForWhoAsksForEverything(t *testing.T) {
+	events := []policy.Event{{Kind: policy.Resized, Count: 11}, {Kind: policy.Resized, Count: 12}, {Kind: policy.Moved, Count: int64(breaker.HalfOpen)}}
+	for level, lines := range map[slog.Level]int{slog.LevelDebug: 2, slog.LevelInfo: 1} {
+		var out strings.Builder
+		kalan.SlogObserver(untimed(&out, level)).Observe(guard(t, nil), events, 0)
+		told := strings.Contains(out.String(), "level=DEBUG msg=\"limit moved\" guard=bridge-a slots=12\n")
+		if strings.Count(out.String(), "\n") != lines || told != (level == slog.LevelDebug) {
+			t.Errorf("from %v on it is told\n%s", level, &out)
+		}
+	}
 }
 
 // TestConfigHasTheDefaults: adapters ask it whether anything is repeated.

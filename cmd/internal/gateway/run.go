@@ -70,7 +70,7 @@ func (g *Gateway) run(ctx context.Context, signals <-chan os.Signal) int {
 	failed := make(chan error, 2)
 	running.Go(func() { failed <- public.Serve(listener{g.public, g}) })
 	running.Go(func() { failed <- admin.Serve(g.admin) })
-	running.Go(func() { kalan.Watch(watching, g.observer(), g.guards()...) })
+	running.Go(func() { kalan.Watch(watching, kalan.SlogObserver(g.log), g.guards()...) })
 	running.Go(func() { g.secrecy.renew(watching) })
 	defer admin.Close()
 	g.log.Info("serving", "listen", g.Addr().String(), "admin", g.AdminAddr().String(),
