@@ -34,14 +34,36 @@ func New(src io.ReadCloser, most int) *Body {
 
 // Load reads a body whose length is known, whole.
 func (b *Body) Load(length int) error {
-	kept := make([]byte, length)
-	_, err := io.ReadFull(b.src, kept)
+	kept, err := collect(b.src, length)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.end = err; err == nil {
 		b.kept, b.end = kept, io.EOF
 	}
 	return err
+}
+
+// believed is the length for which there is memory before anything has come. It
+// holds most bodies, and is no more than net/http has for any connection.
+const believed = 4 << 10
+
+// collect reads so many bytes. What is announced costs its sender nothing, so
+// beyond what is believed, memory at most doubles what has really come.
+func collect(src io.Reader, length int) ([]byte, error) {
+	var kept []byte
+	for have := 0; have < length; have = len(kept) {
+		more := make([]byte, min(length, max(2*have, believed)))
+		copy(more, kept)
+		kept = more
+		switch _, err := io.ReadFull(src, kept[have:]); err {
+		case nil:
+		case io.EOF:
+			return nil, io.ErrUnexpectedEOF
+		default:
+			return nil, err
+		}
+	}
+	return kept, nil
 }
 
 // Attempt returns the body from its beginning, for one attempt; the one before

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -123,6 +124,52 @@ func TestLoad(t *testing.T) {
 	short := New(&sent{Reader: strings.NewReader("hell")}, 16)
 	if err := short.Load(5); err != io.ErrUnexpectedEOF || short.Broken() != err || short.Leave(nil) {
 		t.Errorf("a body that is too short: %v, broken %v", err, short.Broken())
+	}
+}
+
+// offers is a reader that keeps the size of every buffer that it is given.
+type offers struct {
+	io.Reader
+	sizes []int
+}
+
+func (o *offers) Read(p []byte) (int, error) {
+	o.sizes = append(o.sizes, len(p))
+	return o.Reader.Read(p)
+}
+
+// TestAnAnnouncementCostsNoMemory: twenty thousand connections that announce 64
+// KiB each and send nothing are 80 MiB, and would be 1.3 GiB.
+func TestAnAnnouncementCostsNoMemory(t *testing.T) {
+	src := &offers{Reader: strings.NewReader(text(64 << 10))}
+	b := New(&sent{Reader: src}, 64<<10)
+	if err := b.Load(64 << 10); err != nil || read(t, b.Attempt(nil)) != text(64<<10) {
+		t.Fatal("the body is another", err)
+	}
+	if want := []int{4 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10}; !slices.Equal(src.sizes, want) || cap(b.kept) != 64<<10 {
+		t.Errorf("there was room for %v bytes at a time, want %v; %d are kept", src.sizes, want, cap(b.kept))
+	}
+}
+
+// TestABodyThatEndsEarlyIsBroken: wherever it ends.
+func TestABodyThatEndsEarlyIsBroken(t *testing.T) {
+	for _, came := range []int{0, 1, believed - 1, believed, believed + 1, 2 * believed} {
+		b := New(&sent{Reader: strings.NewReader(text(came))}, 64<<10)
+		if err := b.Load(2*believed + 1); err != io.ErrUnexpectedEOF || b.Broken() != err || b.Ended() {
+			t.Errorf("after %d bytes: %v, broken %v", came, err, b.Broken())
+		}
+	}
+}
+
+func TestASmallBodyIsOneAllocation(t *testing.T) {
+	src := strings.NewReader(text(believed))
+	if n := testing.AllocsPerRun(100, func() {
+		src.Seek(0, io.SeekStart)
+		if kept, err := collect(src, believed); err != nil || len(kept) != believed {
+			t.Fatal(err)
+		}
+	}); n != 1 {
+		t.Errorf("%v allocations, want the body's", n)
 	}
 }
 
