@@ -114,11 +114,13 @@ func (x *exchange) timed() *problem {
 	return nil
 }
 
-// keyed finds out whether the request may be repeated.
+// keyed finds out whether the request may be repeated. A key that Connection
+// names ends here (RFC 9110, 7.6.1), and the upstream would know no repetition
+// by it.
 func (x *exchange) keyed() *problem {
-	has := travel.Keyed(x.r.Header)
+	has := travel.Keyed(x.r.Header) && !wire.Nominates(x.r.Header, "Idempotency-Key")
 	if x.target.keyDue && !travel.Safe(x.r.Method) && !has {
-		return wrong(http.StatusBadRequest, "this route needs an Idempotency-Key; make one for each change and send the same with each repetition")
+		return wrong(http.StatusBadRequest, "this route needs an Idempotency-Key that Connection does not name; make one for each change and send the same with each repetition")
 	}
 	x.repeatable = travel.Idempotent(x.r.Method) || has && x.target.keyed
 	return nil

@@ -44,6 +44,7 @@ func TestRefusedBeforeTheUpstreamHears(t *testing.T) {
 		"no key":               {"POST", "/orders/7", nil, 400},
 		"an empty key":         {"POST", "/orders/7", []string{"Idempotency-Key: "}, 400},
 		"two keys":             {"POST", "/orders/7", []string{"Idempotency-Key: a", "Idempotency-Key: b"}, 400},
+		"a key that ends here": {"POST", "/orders/7", []string{"Idempotency-Key: a", "Connection: close, IDEMPOTENCY-KEY"}, 400},
 		"gRPC":                 {"POST", "/prices/7", []string{"Content-Type: application/grpc+proto"}, 501},
 		"an upgrade":           {"GET", "/prices/7", []string{"Connection: Upgrade", "Upgrade: websocket"}, 501},
 		"a word for a time":    {"GET", "/prices/7", []string{"X-Remaining-Ms: soon"}, 400},

@@ -75,6 +75,7 @@ func TestAPaymentIsNotRepeated(t *testing.T) {
 		<-r.Context().Done()
 	}
 	key := []string{"Idempotency-Key: 7"}
+	ends := []string{"Idempotency-Key: 7", "Connection: keep-alive, idempotency-key"} // here: the store would not see it
 	for name, c := range map[string]struct {
 		method  string
 		store   http.HandlerFunc
@@ -90,6 +91,8 @@ func TestAPaymentIsNotRepeated(t *testing.T) {
 		"with a key, not allowed":  {"POST", once(unavailable), "", key, 503, 1},
 		"allowed, without a key":   {"POST", once(unavailable), "accepted", nil, 503, 1},
 		"with a key that counts":   {"POST", once(unavailable), "accepted", key, 200, 2},
+		"with a key that ends":     {"POST", once(unavailable), "accepted", ends, 503, 1},
+		"put, with one that ends":  {"PUT", once(unavailable), "accepted", ends, 200, 2},
 		"with a key that must be":  {"POST", once(reset), "required", key, 200, 2},
 		"put":                      {"PUT", once(reset), "", nil, 200, 2},
 		"got":                      {"GET", once(unavailable), "", nil, 200, 2},

@@ -37,6 +37,16 @@ func dropNominated(dst http.Header, connection []string) {
 	})
 }
 
+// Nominates reports whether the Connection lines of a message name a header, so
+// that it is for this end of the connection and nobody behind it. The name is
+// in canonical form.
+func Nominates(h http.Header, name string) (named bool) {
+	eachToken(h["Connection"], func(token string) {
+		named = named || http.CanonicalHeaderKey(token) == name
+	})
+	return named
+}
+
 // Response copies to dst the headers of an answer that concern the client. Of
 // what was nominated, which may be nil, more is known than src still says.
 func Response(dst, src http.Header, nominated *Nominated) {
@@ -85,11 +95,7 @@ func WantsUpgrade(h http.Header) (protocol string, wants bool) {
 			protocol = token
 		}
 	})
-	named := false
-	eachToken(h["Connection"], func(token string) {
-		named = named || strings.EqualFold(token, "Upgrade")
-	})
-	return protocol, named && protocol != ""
+	return protocol, protocol != "" && Nominates(h, "Upgrade")
 }
 
 // Announced copies to dst the names of trailers that a message has announced
