@@ -35,10 +35,10 @@ package kalan
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/kalan-go/kalan/internal/spin"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/stack"
 )
@@ -63,7 +63,7 @@ type Guard struct {
 	cancels  atomic.Bool
 	epoch    time.Time
 
-	mu      sync.Mutex
+	mu      spin.Mutex
 	stack   *stack.Stack
 	seed    uint64
 	wakes   []chan struct{} // by slot: who waits there; kept when the slot is used again
