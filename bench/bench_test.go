@@ -81,6 +81,23 @@ func BenchmarkStack(b *testing.B) {
 		peer{"failsafe-no-context", failsafeStack(false)}, peer{"hand-made", made(handMade(false), ctx)})
 }
 
+// The same on every core at once, each with a dependency of its own, as in a
+// server at its capacity. Garbage is collected by processors that have work to
+// do then, and caches are shared.
+func BenchmarkStackEveryCore(b *testing.B) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	for _, p := range []struct {
+		name string
+		make func() call
+	}{
+		{"kalan", func() call { return guarded(guard(b, nil), ctx) }}, {"failsafe", func() call { return failsafeStackFor(ctx, false) }},
+		{"failsafe-no-context", func() call { return failsafeStack(false) }}, {"hand-made", func() call { return made(handMade(false), ctx) }},
+	} {
+		b.Run("peer="+p.name, func(b *testing.B) { parallel(b, p.make) })
+	}
+}
+
 // The same with an attempt timeout that nobody comes to wait for.
 func BenchmarkStackTimeout(b *testing.B) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
@@ -166,20 +183,25 @@ func BenchmarkParallel64(b *testing.B) {
 		{"kalan-breaker", kalanBreaker()}, {"gobreaker", goBreaker(true)},
 	} {
 		b.Run("peer="+p.name, func(b *testing.B) {
-			b.ReportAllocs()
 			b.SetParallelism(64 / runtime.GOMAXPROCS(0))
-			m := startMeter()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if err := p.call(nothing); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-			m.report(b)
+			parallel(b, func() call { return p.call })
 		})
 	}
+}
+
+// parallel calls from several goroutines, each by what it is given.
+func parallel(b *testing.B, give func() call) {
+	b.ReportAllocs()
+	m := startMeter()
+	b.RunParallel(func(pb *testing.PB) {
+		for call := give(); pb.Next(); {
+			if err := call(nothing); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	m.report(b)
 }
 
 // What cannot be done without: two readings of the clock, two locks.

@@ -27,7 +27,9 @@ func targets(groups []*group) []target {
 			})
 		}
 	}
-	all = append(all, stackTargets(find(&groups, "Stack"), find(&groups, "StackTimeout"))...)
+	all = append(all, stackTargets("full stack on every core", find(&groups, "StackEveryCore"))...)
+	all = append(all, stackTargets("full stack, the other cores idle", find(&groups, "Stack"))...)
+	all = append(all, timeoutTargets(find(&groups, "StackTimeout"))...)
 	return append(all, parallelTargets(find(&groups, "Stack"), find(&groups, "Parallel64"))...)
 }
 
@@ -46,22 +48,27 @@ func (g *group) best() *peer {
 	return best
 }
 
-func stackTargets(plain, limited *group) []target {
-	var all []target
-	if len(plain.peers) > 0 {
-		k := plain.peer("kalan")
-		for _, name := range []string{"failsafe", "failsafe-no-context"} {
-			times := median(plain.peer(name).cpu) / median(k.cpu)
-			all = append(all, target{"full stack: no allocation, at least 6 times as quick as " + name,
-				fmt.Sprintf("%.0f allocations, %.1f times", k.allocs, times), k.allocs == 0 && times >= 6})
-		}
+func stackTargets(what string, g *group) []target {
+	if len(g.peers) == 0 {
+		return nil
 	}
-	if len(limited.peers) > 0 {
-		k := limited.peer("kalan")
-		all = append(all, target{"with an attempt timeout: at most one allocation until somebody waits on it",
-			fmt.Sprintf("%.0f", k.allocs), k.allocs <= 1})
+	var all []target
+	k := g.peer("kalan")
+	for _, name := range []string{"failsafe", "failsafe-no-context"} {
+		times := median(g.peer(name).cpu) / median(k.cpu)
+		all = append(all, target{what + ": no allocation, at least 6 times as quick as " + name,
+			fmt.Sprintf("%.0f allocations, %.1f times", k.allocs, times), k.allocs == 0 && times >= 6})
 	}
 	return all
+}
+
+func timeoutTargets(g *group) []target {
+	if len(g.peers) == 0 {
+		return nil
+	}
+	k := g.peer("kalan")
+	return []target{{"with an attempt timeout: at most one allocation until somebody waits on it",
+		fmt.Sprintf("%.0f", k.allocs), k.allocs <= 1}}
 }
 
 func parallelTargets(single, parallel *group) []target {
