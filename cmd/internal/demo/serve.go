@@ -62,22 +62,28 @@ func available(w io.Writer, address string) (string, error) {
 	return free[0], nil
 }
 
-// invite says what runs where, and what to try.
+// invite says what runs where, and what to try. One request after the other
+// would take a quarter of a minute to open a breaker, so they go ten at once.
 func (s *stage) invite(w io.Writer, config string) {
+	ask := "http://" + s.listen + s.path()
+	bridge, control := s.layout.bridges[0], "http://"+s.addresses[0]
 	fmt.Fprintf(w, "The gateway listens on %s with %s; its admin listener on %s.\n", s.listen, config, s.admin)
 	fmt.Fprintf(w, "Behind it are %d demo bridges: %s.\n\nAsk for something:\n\n", len(s.bridges), strings.Join(s.layout.bridges, ", "))
-	fmt.Fprintf(w, "  curl -fsS http://%s%s\n\n", s.listen, s.path())
-	fmt.Fprintf(w, "Have %s hang, and ask again:\n\n", s.layout.bridges[0])
-	fmt.Fprintf(w, "  curl -X POST http://%s%s\n\n", s.addresses[0], hang)
-	fmt.Fprintf(w, "Heal it:\n\n  curl -X POST http://%s%s\n\nCtrl-C stops everything.\n", s.addresses[0], heal)
+	fmt.Fprintf(w, "  curl -fsS %s/1\n\n", ask)
+	fmt.Fprintf(w, "Have %s hang, and ask sixty times, ten at once:\n\n", bridge)
+	fmt.Fprintf(w, "  curl -X POST %s%s\n", control, hang)
+	fmt.Fprintf(w, "  seq 60 | xargs -P 10 -I{} curl -s -o /dev/null -w '%%{http_code} %%{time_total} s\\n' %s/{}\n\n", ask)
+	fmt.Fprintf(w, "The first wait until their time is up (504); then %s's breaker is open and refuses the\n", bridge)
+	fmt.Fprintf(w, "rest at once (503). The other bridges answer all along. Heal it, and ask again in ten seconds:\n\n")
+	fmt.Fprintf(w, "  curl -X POST %s%s\n\nCtrl-C stops everything.\n", control, heal)
 }
 
-// path is something that can be asked for with a plain GET.
+// path is what a plain GET can ask for, without the last element.
 func (s *stage) path() string {
 	for _, name := range s.layout.bridges {
 		for _, ask := range s.layout.asks(name) {
 			if ask[0] == http.MethodGet {
-				return ask[1] + "/1"
+				return ask[1]
 			}
 		}
 	}
