@@ -49,8 +49,19 @@ func newSimulateCommand() *cobra.Command {
 A scenario of kind walk takes requests along a call chain one at a time, in
 several regimes and under several configurations, and compares what comes of
 them. One of kind events plays a system of services under load and trouble, in
-several arms, and says what became of each: stable, recovers in so many seconds,
-a slow drain, metastable, or collapsed without a trigger.
+several arms, and says what became of each: stable, recovers so many seconds after
+the last trigger, a slow drain, metastable, or collapsed without a trigger.
+
+What its columns say, as means over the replications:
+
+  offered/s    requests that came
+  goodput/s    those of them that were answered in time
+  ±            half of the interval in which the mean lies in 95 of 100 cases
+  attempts/s   what was sent for them, retries included
+  p50, p99     how long the answered ones took, from when they were meant to be sent
+  wasted       the share of the services' work that was done for nobody
+  fair/s       the goodput of a load had all that was answered been shared out fairly
+  fairness     how even the shares of that are: 1 at best
 
 It ends with 1 when an expectation of a scenario is not met, with 2 when a file is
 wrong, and with 130 when it is interrupted; then it writes the arms that were

@@ -94,7 +94,7 @@ func verdict(a *sim.ArmResult) string {
 	text := a.Outcome()
 	switch one := text == a.Verdict.String(); {
 	case one && a.Verdict == sim.Recovers:
-		text += " in " + seconds(a.Recovery)
+		text += " " + seconds(a.Recovery) + " after the last trigger"
 	case one && a.Verdict == sim.Undecided:
 		text += ": " + a.Doubt
 	case !one && a.Verdicts[sim.Recovers] > 0:
