@@ -25,6 +25,23 @@
 // up to one significant figure (F9). The sum of such timeouts must stay below
 // what the caller waits, or the caller leaves first and the timeouts never fire.
 //
+// # What a configuration makes of a promise
+//
+// A Route is what kalan.yaml says of one kind of call, and its Division the same
+// arithmetic the other way round: with these attempts, exchanges and waits, what
+// is the worst, and what is left for each attempt?
+//
+//	needs  = margin + attempts x (checkout + exchange) + pauses
+//	starts = n x checkout + (n - 1) x exchange + pauses before it
+//	left   = min(exchange, promise - starts - margin)
+//	each   = (promise - margin - attempts x checkout - pauses) / attempts
+//
+// Needs above the promise is no mistake by itself: attempts are made with the
+// deadline in hand, so that a second one after a timeout has what is left, or
+// does not start, and after a failure that came at once it has nearly
+// everything. A promise in which not even one attempt has its exchange is a
+// mistake (F9).
+//
 // Sizing says of a retry budget whether it binds, from what a model or a
 // measurement saw (B10), and Multiply what several layers that retry make of
 // one call (F20, O-14).
@@ -32,6 +49,6 @@
 // # Limits
 //
 // The arithmetic assumes that steps follow one another and that each step's
-// attempts do. It knows nothing of how durations are distributed; package
+// attempts do: a hedge makes a call shorter than its Division, never longer. It knows nothing of how durations are distributed; package
 // sim/walk plays the same chain with real durations.
 package plan

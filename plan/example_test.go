@@ -30,3 +30,18 @@ func ExampleMultiply() {
 	fmt.Println(plan.Multiply(3, 3, 3))
 	// Output: 27
 }
+
+// A route that promises 900 ms, with the default retry: a second attempt has
+// most of that after a failure that came at once, and nothing after a timeout.
+func ExampleRoute() {
+	r := plan.Route{
+		Promise: 900 * time.Millisecond, Margin: 5 * time.Millisecond,
+		Checkout: 50 * time.Millisecond, Exchange: 800 * time.Millisecond,
+	}
+	d := r.Divide()
+	fmt.Printf("needs %v, %d of %d fit: %v or %v\n", d.Needs, d.Fit, d.Attempts, d.Late, d.Early)
+	fmt.Println("for all of them:", r.Instead(d))
+	// Output:
+	// needs 1.805s, 1 of 2 fit: [800ms 0s] or [800ms 695ms]
+	// for all of them: exchange: 340ms, or attempts: 1, or promise: 1.9s
+}
