@@ -2,6 +2,9 @@
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    ?= 10s
+# go test, and what failed in it once more by itself; what it forgave it writes
+# to the file, which scripts/left-out.sh shows (docs/adr/0053).
+AGAIN       := go run ./internal/again bin/again.txt
 
 .DEFAULT_GOAL := help
 # Two cores are the machine this is sized for: one step at a time, each of
@@ -50,7 +53,8 @@ lint:
 # `work` is every module of go.work, which ./... is not.
 .PHONY: race
 race:
-	go test -race -timeout 12m work
+	@rm -f bin/again.txt
+	$(AGAIN) -race -timeout 12m work
 
 # The library as others import it: without the workspace, and without the race
 # detector, which allocation tests must not have. Half of it is the simulator,
@@ -59,9 +63,9 @@ race:
 # of bench, and the scenarios, which would take ten times as long.
 .PHONY: alone
 alone:
-	GOWORK=off go test -timeout 30m ./...
-	go test ./bench
-	go test -timeout 30m -run '^TestScenarios$$' ./cmd/kalan
+	GOWORK=off $(AGAIN) -timeout 30m ./...
+	$(AGAIN) ./bench
+	$(AGAIN) -timeout 30m -run '^TestScenarios$$' ./cmd/kalan
 
 # make test holds the mean of five seeds to a row's tolerance; here each seed is
 # played for as long as that takes, and the few rows that do not fit there.
