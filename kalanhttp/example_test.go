@@ -36,12 +36,17 @@ func ExampleTransport() {
 
 	answer, err := client.Get(server.URL)
 	switch {
-	case errors.Is(err, policy.Open): // nobody was asked
+	case errors.Is(err, policy.Open):
+		fmt.Println("it is down; nobody was asked")
+		return
 	case err != nil:
 		log.Fatal(err)
 	}
-	price, _ := io.ReadAll(answer.Body)
-	answer.Body.Close()
+	defer answer.Body.Close() // gives the slot back
+	price, err := io.ReadAll(answer.Body)
+	if err != nil {
+		log.Fatal(err) // it broke off, or its time was up
+	}
 	fmt.Println(string(price), "after", bridge.Snapshot().Counts.Started, "attempts")
 	// Output: 42 after 2 attempts
 }

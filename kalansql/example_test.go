@@ -48,16 +48,23 @@ func priceOf(db *kalansql.DB, article string) (price int, err error) {
 
 // A transaction that lost against another is run again, as a whole.
 func ExampleConflict() {
-	transfer := func() error { return &pq.Error{Code: "40001"} } // begins, works, commits
+	results := []error{&pq.Error{Code: "40001"}, nil}
+	transfer := func() (err error) { // begins, works, commits
+		err, results = results[0], results[1:]
+		return err
+	}
 	for attempt := 1; attempt <= 3; attempt++ {
 		err := transfer()
-		fmt.Println("attempt", attempt, "lost:", kalansql.Conflict(err))
-		if !kalansql.Conflict(err) {
-			break
+		if err == nil {
+			fmt.Println("committed by attempt", attempt)
+			return
 		}
+		if !kalansql.Conflict(err) {
+			log.Fatal(err) // the same again would fail again
+		}
+		fmt.Println("attempt", attempt, "got in another's way")
 	}
 	// Output:
-	// attempt 1 lost: true
-	// attempt 2 lost: true
-	// attempt 3 lost: true
+	// attempt 1 got in another's way
+	// committed by attempt 2
 }
