@@ -7,11 +7,11 @@
 //
 //   - Early refresh: a reader of a value that is still valid draws a number,
 //     and refreshes it in the background when [Early] says so; the nearer the
-//     end and the slower the load, the more likely. He and all others get the
-//     valid value at once.
+//     end and the slower the load, the more likely. This reader and all others
+//     get the valid value at once.
 //   - One flight a key: whoever needs a value that is being loaded waits for
 //     that load. The load has its own context and its own time limit, each
-//     reader obeys his own; a load ends early only when no reader is left.
+//     reader obeys its own; a load ends early only when no reader is left.
 //   - Stale on error: when a load fails, the old value is served for a bounded
 //     time, and for a short while nobody tries again.
 //   - Spread lifetimes: values that were loaded together do not end together.
@@ -156,7 +156,7 @@ func (c *Cache[K, V]) lookup(key K) *Item[V] {
 }
 
 // Set keeps value under key, for a lifetime from now. A load of that key which
-// is under way is not kept; who waits for it still gets what it brings.
+// is under way is not kept; whoever waits for it still gets what it brings.
 func (c *Cache[K, V]) Set(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +180,7 @@ func (c *Cache[K, V]) refusal(why policy.Reason, cause error) error {
 // A Snapshot counts what a cache has done, and what it is doing.
 type Snapshot struct {
 	Hits      uint64 // valid values, and remembered errors, given at once
-	Stale     uint64 // values behind their end, given because a load had failed
+	Stale     uint64 // values past their end, given because a load had failed
 	Loads     uint64 // loads begun, refreshes included
 	Refreshes uint64 // loads begun before the end of a value
 	Failures  uint64 // loads that brought an error other than ErrMissing

@@ -26,9 +26,9 @@ type Config struct {
 	// Beta says how early a value is refreshed while it is still valid. 0 is
 	// 1; negative is never. Above 1 values are refreshed earlier and more often.
 	Beta float64 `yaml:"beta" zero:"none"`
-	// Stale is how long behind its end a value is still served when it cannot
-	// be loaded anew. 0 is as long as Lifetime; negative is not at all. Raising
-	// it carries readers over a longer outage, with older values.
+	// Stale is how long past its end a value is still served when it cannot be
+	// loaded anew. 0 is as long as Lifetime; negative is not at all. Raising it
+	// carries readers over a longer outage, with older values.
 	Stale time.Duration `yaml:"stale" zero:"none"`
 	// Missing is how long the answer that there is no such value is kept (see
 	// [ErrMissing]). 0 is a tenth of Lifetime; negative is not at all. Raising
@@ -86,5 +86,5 @@ func (c *Config) pick(d time.Duration, u float64) time.Duration {
 	return jitter.Around(d, max(c.Spread, 0), u)
 }
 
-// patience returns how long behind its end a value may be served.
+// patience returns how long past its end a value may be served.
 func (c *Config) patience() time.Duration { return span.Clamp(c.Stale, 0, span.Max) }

@@ -67,7 +67,7 @@ func (c *Cache[K, V]) freshen(ctx context.Context, key K, item *Item[V]) {
 }
 
 // begin starts a load on a context of its own: with the values of the caller
-// who began it, and with neither his deadline nor his cancellation (O-26).
+// that began it, and with neither its deadline nor its cancellation (O-26).
 func (c *Cache[K, V]) begin(ctx context.Context, key K, old *Item[V]) *flight[K, V] {
 	f := &flight[K, V]{key: key, old: old, begun: c.now(), done: make(chan struct{})}
 	if c.loading >= c.config.Loads {

@@ -57,7 +57,7 @@ func (i *Item[V]) state(now policy.Instant) state {
 }
 
 // answer returns what a reader gets while no load is to be waited for, and
-// whether it is a value behind its end.
+// whether it is a value past its end.
 func (i *Item[V]) answer(now policy.Instant) (value V, stale bool, err error) {
 	if i.usable(now) {
 		return i.value, now >= i.ends, nil

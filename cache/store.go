@@ -30,7 +30,7 @@ const (
 )
 
 // clocks is the store that the cache brings: a fixed number of places in
-// several parts, each with a clock hand that chooses who loses his.
+// several parts, each with a clock hand that chooses which key loses its own.
 type clocks[K comparable, V any] struct {
 	seed  maphash.Seed
 	parts []clock[K, V]

@@ -15,8 +15,8 @@ type Config struct {
 	// Name appears in errors.
 	Name string `yaml:"name"`
 	// Workers is how many functions run at once, those included that were cut
-	// and have not returned. 0 is 25. Raising it bears more hanging calls, and
-	// lets more of them pile up behind a dependency that is stuck.
+	// and have not returned. 0 is 25. Raising it survives more hanging calls,
+	// and lets more of them pile up behind a dependency that is stuck.
 	Workers int `yaml:"workers"`
 	// Queue is how many callers may wait for a worker. 0 is 1; negative is
 	// none. Raising it smooths bursts that the workers catch up with; behind

@@ -10,14 +10,14 @@
 // its worker until it really returns; that is what bounds how many there are.
 // When no worker is free, and no place to wait for one, callers are refused at
 // once: a dependency that hangs costs as many goroutines as there are workers,
-// and nobody more than the limit.
+// and no caller more time than the limit.
 //
 // Use one pool for each dependency, and only for calls that take no timeout: a
 // call that takes a context is ended by it, which frees what it holds, and
 // belongs behind a kalan.Guard alone. A pool does not retry and has no breaker;
-// put the Guard around it. A call that was cut is a failure there, so that with at
-// least as many workers as Breaker.Calls a dependency that hangs opens it before
-// the pool is full; that the pool refused says nothing, and is as quick:
+// put the Guard around it. A call that was cut is a failure there, so that with
+// at least as many workers as Breaker.Calls a dependency that hangs opens it
+// before the pool is full; a refusal by the pool says nothing, and is as quick:
 //
 //	kalan.Do(ctx, guard, func(ctx context.Context) (User, error) {
 //		return cut.Do(ctx, pool, func(context.Context) (User, error) { return ldap.Find(name) })
@@ -122,7 +122,7 @@ func (p *Pool) refuse(caller context.Context, why policy.Reason) error {
 	return p.rejection(caller, why)
 }
 
-// rejection says why a caller has no answer: his own time is up, he left, or
+// rejection says why a caller has no answer: its own time is up, it left, or
 // else why.
 func (p *Pool) rejection(caller context.Context, why policy.Reason) error {
 	if over := pause.Over(caller); over != policy.None {

@@ -20,7 +20,7 @@ type Panic = crash.Error
 // when fn was cut, policy.Full when it was not begun because every worker was
 // taken, policy.Waited when none became free in time, policy.Expired or
 // policy.Gone when ctx ended first. A panic in fn, or a runtime.Goexit, reaches
-// the caller if he is still there.
+// the caller if it is still there.
 func Do[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error)) (T, error) {
 	return DoLate(ctx, p, fn, nil)
 }
@@ -113,8 +113,8 @@ func (c *call[T]) bury(_ T, err error) {
 	}
 }
 
-// result hands over what the function returned; a panic or Goexit goes on as
-// if the caller had called it himself.
+// result hands over what the function returned; a panic or Goexit goes on as if
+// the caller had called it itself.
 func (c *call[T]) result() (T, error) {
 	<-c.done
 	if c.returned {

@@ -14,9 +14,9 @@
 //	closed     no          refused    is cut, and counted
 //
 // Liveness stays yes all the way: a process that leaves is not broken. The
-// platform's grace period has to be longer than delay and finish together, or it
-// kills in between; Config.Validate says so. A second signal cuts short: cancel
-// Run's context.
+// platform's grace period has to be longer than delay and finish together, or
+// it kills in between; Config.Validate says so. For a second signal to cut it
+// short, cancel Run's context.
 //
 // The [Machine] decides and is told the time; a [Drain] drives it by the
 // monotonic clock, so that a step of the wall clock neither ends a drain early

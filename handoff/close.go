@@ -10,7 +10,7 @@ import (
 // Close takes nothing more, and waits until everything that was accepted has
 // been done, in order. When ctx ends first it cuts: what waits is dropped, the
 // contexts of what runs are cancelled, and the error says how much that was. It
-// does not wait for work that minds no context.
+// does not wait for work that ignores its context.
 //
 // Close may be called more than once, and by several; each waits as long as its
 // own ctx says.

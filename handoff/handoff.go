@@ -4,8 +4,8 @@
 // The usual hand-offs fail under load in three ways. A queue without a bound
 // takes everything, until memory or patience is used up. A pool that runs what
 // does not fit on the goroutine that offers it stops the accepting. And one
-// that works through its backlog after a stall does so for people who have long
-// left. A Queue
+// that works through its backlog after a stall does so for people who left long
+// ago. A Queue
 //
 //   - refuses at once what has no place (1,000 may wait; F11), and never runs
 //     anything on the goroutine that offers;
@@ -104,8 +104,8 @@ func New[T any](config Config, work Work[T]) (*Queue[T], error) {
 // when ctx is over already.
 //
 // The item's deadline is that of ctx, and it is dropped when ctx ends before it
-// was begun. What should outlive its request takes context.WithoutCancel, and a
-// deadline of its own.
+// was begun. For what should outlive its request take context.WithoutCancel,
+// and a deadline of its own.
 func (q *Queue[T]) Offer(ctx context.Context, item T) error {
 	why, cause := pause.Over(ctx), context.Cause(ctx)
 	q.mu.Lock()

@@ -52,7 +52,7 @@ func (l *line[T]) offer(e entry[T]) verdict {
 	return refused
 }
 
-// next gives a worker the oldest entry; false sends him home.
+// next gives a worker the oldest entry; false sends it home.
 func (l *line[T]) next() (e entry[T], ok bool) {
 	if l.waiting == 0 {
 		l.running--

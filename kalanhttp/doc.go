@@ -23,12 +23,12 @@
 //	everything else           success
 //	no answer                 failure; see "What net/http raises"
 //
-// Repeated is what may be repeated (RFC 9110, 9.2.2): GET, HEAD, OPTIONS, TRACE,
+// Only what may be repeated is (RFC 9110, 9.2.2): GET, HEAD, OPTIONS, TRACE,
 // PUT and DELETE, what carries an Idempotency-Key where Transport.Keyed is set,
-// and any request of which no byte was written, which httptrace tells (O-17).
-// A Retry-After, in seconds or as a date, is obeyed or ends the call; it is
-// never shortened. Bodies are had again from Request.GetBody, and where there
-// is none are kept up to 64 KiB as they stream (O-16).
+// and any request of which no byte was written, which httptrace tells (O-17). A
+// Retry-After, in seconds or as a date, is obeyed or ends the call; it is never
+// shortened. A body comes again from Request.GetBody; where there is none, up
+// to 64 KiB of it are kept as it streams (O-16).
 //
 // An attempt lasts until the last byte of its answer. The slot is held, and the
 // context lives, until then: a caller owes Body.Close as with any http.Client.

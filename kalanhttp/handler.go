@@ -50,8 +50,8 @@ func ForServer(c kalan.Config) kalan.Config {
 // 429 rate; 503 open, full, waited and shed, each of these with a jittered
 // Retry-After; 504 expired. A client that has left is answered 499, for the log.
 //
-// Next gets a ResponseWriter that can what the server's can: Flusher, Hijacker,
-// io.ReaderFrom, Pusher, and http.ResponseController through Unwrap.
+// Next gets a ResponseWriter that can do what the server's can: Flusher,
+// Hijacker, io.ReaderFrom, Pusher, and http.ResponseController through Unwrap.
 type Handler struct {
 	// Guard admits. Make it with [ForServer]: with a breaker a handler's 5xx
 	// answers are failures that open it for everybody.

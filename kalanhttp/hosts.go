@@ -34,8 +34,8 @@ const (
 	tooMany = 1 << 20
 )
 
-// NewHosts returns a set of guards that are made like config says, with the
-// host as their name, for at most the given number of hosts, up to 1,048,576; 0
+// NewHosts returns a set of guards that are made as config says, with the host
+// as their name, for at most the given number of hosts, up to 1,048,576; 0
 // means 1,000. It reports everything that is wrong with config.
 func NewHosts(config kalan.Config, most int) (*Hosts, error) {
 	if most < 0 || most > tooMany {
@@ -51,8 +51,8 @@ func NewHosts(config kalan.Config, most int) (*Hosts, error) {
 }
 
 // inUse reports whether a host's guard knows something that a new one would
-// not. A breaker that is half-open and that nobody probes stays so for ever: of
-// hosts that are asked for no more it would keep the place.
+// not. A half-open breaker that nobody probes stays half-open for ever, and
+// would keep the place of a host that nobody asks for any more.
 func inUse(g **kalan.Guard) bool {
 	if *g == nil {
 		return false

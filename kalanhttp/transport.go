@@ -62,8 +62,9 @@ type Transport struct {
 	// Owner is who says to repeat, so that those below pass errors up: the
 	// value of X-Retry-Owner. "kalan" when empty.
 	Owner string
-	// Quiet sends no headers of ours: neither the remaining time, nor the
-	// attempt's number, nor the owner. For dependencies of strangers.
+	// Quiet sends no headers of ours, neither the remaining time nor the
+	// attempt's number nor the owner: for dependencies that are somebody
+	// else's.
 	Quiet bool
 
 	once    sync.Once

@@ -23,9 +23,10 @@ type Config struct {
 	// "/connect" after it.
 	Name string
 	// Connections is how many there may be at once, and so how many callers are
-	// admitted. 0 means 25 (F15). More work at once, and beyond what the database
-	// can work on, only more waiting inside it. All the connections of all the
-	// processes together must fit into what the server allows.
+	// admitted. 0 means 25 (F15). Raising it lets more work at once and, beyond
+	// what the database can work on, only adds waiting inside it. All the
+	// connections of all the processes together must fit into what the server
+	// allows.
 	Connections int
 	// Checkout is the longest wait for a connection. 0 means 500 ms (F8),
 	// negative not at all; in a pool whose connections others have, which cannot
@@ -39,7 +40,7 @@ type Config struct {
 	Connect time.Duration
 	// Query is the longest that a statement may take, to its last row. 0 means
 	// 3 s (F8), negative no limit but the caller's. Longer suits reports, which
-	// rather have a DB of their own.
+	// do better with a DB of their own.
 	Query time.Duration `zero:"none"`
 	// Breaker stops statements while the database fails or is too slow; Slow is
 	// half of Query when zero. One like it stops new connections while those

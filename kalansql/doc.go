@@ -76,8 +76,8 @@
 //
 // A *sql.Stmt of [DB.PrepareContext] takes its connection from database/sql
 // without asking: its executions have the query limit and the breaker, and wait
-// unseen when the pool is exhausted. Drivers cache prepared statements; rather
-// use QueryContext. [DB.Unwrap] returns the *sql.DB, for what needs one: the
-// same holds there. sql.Conn.Raw shows this package's connection; [Driver]
-// finds the driver's.
+// unseen when the pool is exhausted. Drivers cache prepared statements; prefer
+// QueryContext. [DB.Unwrap] returns the *sql.DB, for what needs one: the same
+// holds there. sql.Conn.Raw shows this package's connection; [Driver] finds the
+// driver's.
 package kalansql

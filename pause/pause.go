@@ -22,8 +22,8 @@
 // expelled when they look. It is for queues and workers of one's own.
 //
 // Limits: the heartbeat sees pauses longer than Config.Threshold, and measures
-// them up to Config.Every too short. The runtime's figures are of buckets, up to
-// a tenth too long.
+// them too short by up to Config.Every. The runtime's figures are ends of
+// buckets, up to a tenth too long.
 package pause
 
 import (
@@ -37,7 +37,7 @@ import (
 // Over reports why the work of ctx is not wanted any more: policy.Gone when ctx
 // was cancelled, policy.Expired when its deadline has passed, whether or not
 // ctx has noticed. policy.None means that it is still wanted. Ask it before
-// work begins that has waited.
+// beginning work that has waited.
 func Over(ctx context.Context) policy.Reason {
 	switch err := ctx.Err(); {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -16,7 +16,7 @@ type Error struct {
 	Stack []byte
 }
 
-// Error names the panic. The stack is not in it: it belongs into a log.
+// Error names the panic. The stack is not in it: it belongs in a log.
 func (e *Error) Error() string {
 	if e.Value == nil {
 		return "runtime.Goexit was called"
