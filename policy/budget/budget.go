@@ -25,6 +25,8 @@ type Budget struct {
 	share uint64         // ratio, in parts of unit
 	floor int64
 	free  bool // observing: decides and counts, and refuses nothing
+	now   bool // counts what is under way, and not what was begun
+	ends  kind // the least kind of which the end matters
 
 	base  int64 // number of the slice that began at instant 0
 	seq   int64 // number of the slice that is being filled
@@ -71,8 +73,11 @@ func New(c Config) *Budget {
 }
 
 func (b *Budget) rule(c Config) {
-	b.share, b.floor, b.free = parts(c.Ratio), int64(max(c.Floor, 0)), c.Observe
-	if b.width = 0; c.Window > 0 {
+	b.share, b.floor, b.free, b.now = parts(c.Ratio), int64(max(c.Floor, 0)), c.Observe, c.InFlight
+	if b.ends = extra; b.now {
+		b.ends = call // a window remembers a first attempt, which holds nothing
+	}
+	if b.width = 0; c.Window > 0 && !b.now {
 		b.width = max(c.Window/slices, 1)
 	}
 }
@@ -120,10 +125,14 @@ func (b *Budget) Retry(now policy.Instant) (Mark, bool) {
 func (b *Budget) Undo(now policy.Instant, m *Mark) {
 	was := *m
 	*m = Mark{}
-	if b == nil {
-		return
+	if b != nil {
+		b.advance(now)
+		b.takeBack(was)
 	}
-	b.advance(now)
+}
+
+// takeBack lets it be as if the attempt had never been counted.
+func (b *Budget) takeBack(was Mark) {
 	switch {
 	case was.kind == extra && was.seq > b.seq:
 		// From another budget: there is no such slice here.
@@ -140,18 +149,21 @@ func (b *Budget) Undo(now policy.Instant, m *Mark) {
 
 // End says that the attempt that holds the mark has ended, whatever its
 // outcome. Extra attempts stay in the window that they were decided in; one
-// that outlived the window leaves the count now.
+// that outlived the window leaves the count now. Of what is counted while it is
+// under way every attempt leaves.
 func (b *Budget) End(now policy.Instant, m *Mark) {
-	was := *m
-	*m = Mark{}
-	if b != nil && was.kind == extra { // a first attempt holds nothing
-		b.end(now, was)
+	if b != nil && m.kind >= b.ends {
+		b.end(now, *m)
 	}
+	*m = Mark{}
 }
 
 func (b *Budget) end(now policy.Instant, was Mark) {
 	b.advance(now)
-	if was.seq <= b.seq {
+	switch {
+	case b.now:
+		b.takeBack(was)
+	case was.seq <= b.seq:
 		b.add(was.seq, 0, -1)
 	}
 }
@@ -172,11 +184,21 @@ func (b *Budget) allows() bool {
 		return true
 	}
 	usedHigh, usedLow := bits.Mul64(uint64(used), unit)
-	high, low := bits.Mul64(b.share, uint64(b.total.calls))
+	high, low := bits.Mul64(b.share, uint64(b.basis()))
 	return usedHigh < high || usedHigh == high && usedLow < low
 }
 
 func (b *Budget) used() int64 { return b.total.extra + b.old }
+
+// basis is what the ratio is a part of. Of what is under way an extra attempt is
+// one as well: it stands for the call that it was decided for, whose first
+// attempt has ended (O-13).
+func (b *Budget) basis() int64 {
+	if b.now {
+		return b.total.calls + b.used()
+	}
+	return b.total.calls
+}
 
 func (b *Budget) floorNow() int64 {
 	if b.heard.good() {
@@ -188,6 +210,9 @@ func (b *Budget) floorNow() int64 {
 // left is how many times in a row allows would say yes.
 func (b *Budget) left() int64 {
 	high, low := bits.Mul64(b.share, uint64(b.total.calls))
+	if b.now {
+		return b.leftNow(high, low)
+	}
 	if high >= unit {
 		return math.MaxInt64
 	}
@@ -200,4 +225,26 @@ func (b *Budget) left() int64 {
 		return math.MaxInt64
 	}
 	return max(int64(whole)+floor-b.used(), 0)
+}
+
+// leftNow is left where each extra attempt adds to what it is a part of: the least
+// k for which used + k is no longer below ratio x (calls + used + k) + floor.
+func (b *Budget) leftNow(high, low uint64) int64 {
+	floorHigh, floorLow := bits.Mul64(uint64(b.floorNow()), unit)
+	low, carry := bits.Add64(low, floorLow, 0)
+	high += floorHigh + carry
+	switch {
+	case high == 0 && low == 0 && (b.share <= unit || b.used() == 0):
+		return 0
+	case b.share >= unit || high >= unit-b.share:
+		return math.MaxInt64
+	}
+	whole, rest := bits.Div64(high, low, unit-b.share)
+	if rest > 0 {
+		whole++
+	}
+	if whole > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return max(int64(whole)-b.used(), 0)
 }

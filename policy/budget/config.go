@@ -24,6 +24,13 @@ type Config struct {
 	// longer bursts of retries after a healthy stretch; counting everything
 	// saves up retries for the outage, so it is for models, not for traffic.
 	Window time.Duration `yaml:"window" zero:"none"`
+	// InFlight counts what is under way instead of what was begun within
+	// Window, which then means nothing: the share is one of the attempts that
+	// run or wait for their backoff now, and so is Floor. It is for work that
+	// takes longer than any window, such as long streams. It bounds how many
+	// extra attempts there are at once and not what share of the traffic they
+	// are: quick failures are retried at the pace at which they fail.
+	InFlight bool `yaml:"in_flight"`
 	// Observe decides and counts what would be denied, and denies nothing: for
 	// seeing what a budget would do before it does.
 	Observe bool `yaml:"observe"`

@@ -33,11 +33,20 @@
 // it is given back with Undo. Once launched it counts for the whole window, so
 // that quick failures cannot be retried at the pace at which they fail, and
 // beyond the window for as long as it runs, so that slow ones cannot pile up.
-// That second part is the in-flight view: Snapshot.Running is the number of
-// extra attempts that are decided or running now, and a window shorter than an
-// attempt makes it all that the budget looks at on the left-hand side.
+// Snapshot.Running is the number of extra attempts that are decided or running
+// now. The original of a waiting retry is in the window's calls like any other.
 //
-// The original of a waiting retry is in the window's calls like any other.
+// # The form that counts what is under way
+//
+// With Config.InFlight, one more attempt is allowed while
+//
+//	extra attempts under way < ratio x attempts under way + floor
+//
+// as in the budgets of proxies that know no window. An extra attempt is under way
+// from its decision, through its backoff, to its end, and is on both sides: it
+// stands for the call that it was decided for. This form says how many extra
+// attempts there may be at once, for work of which a window sees too little; in an
+// outage that fails quickly it allows more of them than the window does.
 //
 // # Limits
 //

@@ -16,6 +16,7 @@ type oracle struct {
 	parts  int64 // ratio in hundredths
 	floor  int64
 	width  time.Duration // 0: for ever
+	flying bool          // counts what is under way
 	now    policy.Instant
 	taken  []entry
 	recent []bool
@@ -43,7 +44,7 @@ func (o *oracle) counts() (calls, extra, running int64) {
 	for _, e := range o.taken {
 		inside := o.slice()-e.slice <= 32
 		switch {
-		case e.gone:
+		case e.gone, o.flying && e.over:
 		case !e.extra && inside:
 			calls++
 		case e.extra:
@@ -73,6 +74,9 @@ func (o *oracle) floorNow() int64 {
 
 func (o *oracle) allows() bool {
 	calls, extra, _ := o.counts()
+	if o.flying {
+		calls += extra
+	}
 	return 100*extra < o.parts*calls+100*o.floorNow()
 }
 
@@ -85,9 +89,10 @@ func TestAgreesWithTheOracle(t *testing.T) {
 		if floor == 0 {
 			floor = -1
 		}
-		b := budget.New(budget.Config{Ratio: float64(percent) / 100, Floor: floor, Window: window})
-		o := &oracle{parts: int64(percent), floor: max(int64(floor), 0)}
-		if window > 0 {
+		flying := rapid.Bool().Draw(t, "in flight")
+		b := budget.New(budget.Config{Ratio: float64(percent) / 100, Floor: floor, Window: window, InFlight: flying})
+		o := &oracle{parts: int64(percent), floor: max(int64(floor), 0), flying: flying}
+		if window > 0 && !flying {
 			o.width = window / 32
 		}
 		var marks []budget.Mark
@@ -119,7 +124,7 @@ func TestAgreesWithTheOracle(t *testing.T) {
 					b.Undo(now, &marks[i])
 					o.taken[owners[i]].gone = o.taken[owners[i]].gone || fresh
 				} else {
-					if !fresh || !o.taken[owners[i]].extra {
+					if !fresh && !flying || !flying && !o.taken[owners[i]].extra {
 						o.now = before // ends nothing: the time is not looked at
 					}
 					b.End(now, &marks[i])
@@ -150,10 +155,15 @@ func FuzzBudget(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 2, 3, 200, 1, 4, 5, 255})
 	f.Add([]byte{1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 250, 2, 2, 2, 3, 3, 3})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		b := budget.New(budget.Config{Ratio: 0.5, Floor: -1, Window: time.Second})
+		flying := len(script)%2 == 1
+		b := budget.New(budget.Config{Ratio: 0.5, Floor: -1, Window: time.Second, InFlight: flying})
 		var now policy.Instant
 		var held []budget.Mark
 		for i, verb := range script {
+			if verb == 255 {
+				flying = !flying
+				b.Configure(now, budget.Config{Ratio: 0.5, Floor: -1, Window: time.Second, InFlight: flying})
+			}
 			switch verb % 8 {
 			case 0:
 				held = append(held, b.Call(now))

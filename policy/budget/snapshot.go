@@ -5,7 +5,7 @@ import "github.com/kalan-go/kalan/policy"
 // A Snapshot is a budget at one instant, for display.
 type Snapshot struct {
 	// Calls and Extra are the first attempts and the extra attempts of the
-	// window.
+	// window; with InFlight those that are under way.
 	Calls, Extra int64
 	// Running is how many extra attempts are decided or running now, whatever
 	// their age: the in-flight view. Outlived is how many of them are older

@@ -43,11 +43,14 @@ func (b *Budget) start() {
 // until it ends.
 func (b *Budget) Configure(now policy.Instant, c Config) {
 	b.advance(now)
-	width := b.width
-	if b.rule(c.WithDefaults()); b.width == width {
+	width, was := b.width, b.now
+	if b.rule(c.WithDefaults()); b.width == width && b.now == was {
 		return
 	}
 	kept := slice{calls: b.total.calls, extra: b.total.extra - b.total.running}
+	if b.now { // of first attempts a window does not know which run
+		kept = slice{}
+	}
 	b.old += b.total.running
 	b.ring, b.total = [slices + 1]slice{}, kept
 	b.seq += int64(len(b.ring)) + 1 // out of reach of the marks that are out
