@@ -18,10 +18,10 @@ type Config struct {
 	// and have not returned. 0 is 25. Raising it survives more hanging calls,
 	// and lets more of them pile up behind a dependency that is stuck.
 	Workers int `yaml:"workers"`
-	// Queue is how many callers may wait for a worker. 0 is 1; negative is
+	// Waiting is how many callers may wait for a worker. 0 is 1; negative is
 	// none. Raising it smooths bursts that the workers catch up with; behind
 	// workers that hang it only lets callers wait in vain.
-	Queue int `yaml:"queue" zero:"none"`
+	Waiting int `yaml:"waiting" zero:"none"`
 	// Limit is the longest that a caller waits, for a worker and for the
 	// function together. 0 is 800 ms.
 	Limit time.Duration `yaml:"limit"`
@@ -30,7 +30,7 @@ type Config struct {
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
 	field.Default(&c.Workers, 25)
-	field.Default(&c.Queue, 1)
+	field.Default(&c.Waiting, 1)
 	field.Default(&c.Limit, 800*time.Millisecond)
 	return c
 }
@@ -40,7 +40,7 @@ func (c Config) Validate() policy.Problems {
 	var check field.Check
 	c = c.WithDefaults()
 	check.Count("workers", c.Workers, most)
-	check.Count("queue", max(c.Queue, 1), most)
+	check.Count("waiting", max(c.Waiting, 1), most)
 	check.Duration("limit", c.Limit)
 	return check.Problems()
 }

@@ -74,11 +74,11 @@ func (p *Pool) Snapshot() Snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.stats
-	s.Running, s.Waiting = len(p.slots), max(0, min(int(p.waiting.Load()), p.config.Queue))
+	s.Running, s.Waiting = len(p.slots), max(0, min(int(p.waiting.Load()), p.config.Waiting))
 	return s
 }
 
-// enter takes a slot, waiting for one in one of the queue's places.
+// enter takes a slot, waiting for one where there is a place to wait.
 func (p *Pool) enter(ctx, caller context.Context) error {
 	if pause.Over(caller) != policy.None {
 		return p.refuse(caller, policy.Full)
@@ -92,7 +92,7 @@ func (p *Pool) enter(ctx, caller context.Context) error {
 		return p.refuse(caller, policy.Full)
 	}
 	defer p.waiting.Add(-1)
-	if p.waiting.Add(1) > int64(p.config.Queue) {
+	if p.waiting.Add(1) > int64(p.config.Waiting) {
 		return p.refuse(caller, policy.Full)
 	}
 	select {

@@ -16,7 +16,7 @@
 //
 // Each decision is a plain function of a fraction u in [0, 1) that the caller
 // draws, so that it can be simulated and tested; the halves that wait
-// ([Schedule.Run], [Start.Hold], [Sleep]) draw it themselves. Where a single
+// ([Schedule.Run], [Start.Sleep], [Sleep]) draw it themselves. Where a single
 // moment is the point of the work (closing a market, a certificate's end),
 // spread the preparation and not the moment.
 //

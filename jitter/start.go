@@ -77,8 +77,8 @@ func (s Start) jitter(hashed bool) time.Duration {
 	return max(s.Jitter, 0)
 }
 
-// Hold waits until it is the turn of the process with this name, usually what
+// Sleep waits until it is the turn of the process with this name, usually what
 // os.Hostname returns. It returns early, with the reason, when ctx ends.
-func (s Start) Hold(ctx context.Context, name string) error {
+func (s Start) Sleep(ctx context.Context, name string) error {
 	return Sleep(ctx, s.Wait(PlaceOf(name), rand.Float64()))
 }

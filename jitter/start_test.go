@@ -113,10 +113,10 @@ func TestAHundredAndTwentyGatewaysStartApart(t *testing.T) {
 	}
 }
 
-func TestHoldWaitsForTheTurn(t *testing.T) {
+func TestSleepWaitsForTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		if err := (Start{}).Hold(t.Context(), "gateway-12"); err != nil {
+		if err := (Start{}).Sleep(t.Context(), "gateway-12"); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begun); waited < 6*time.Second || waited > 6500*time.Millisecond {

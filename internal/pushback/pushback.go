@@ -39,7 +39,7 @@ const maxDate = 64
 // longest duration there is.
 func RetryAfter(header string, now time.Time) (time.Duration, bool) {
 	header = strings.Trim(header, " \t")
-	if ms, err := deadline.Parse(header); err == nil {
+	if ms, err := deadline.ParseMs(header); err == nil {
 		return span.Mul(ms, int64(time.Second/time.Millisecond)), true
 	}
 	if len(header) > maxDate {

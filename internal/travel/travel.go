@@ -42,7 +42,7 @@ func ReadRemaining(h http.Header, name string) (time.Duration, error) {
 		switch lines := h[name]; len(lines) {
 		case 0:
 		case 1:
-			inbound, err := deadline.Parse(lines[0])
+			inbound, err := deadline.ParseMs(lines[0])
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", name, err)
 			}

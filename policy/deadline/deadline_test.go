@@ -60,7 +60,7 @@ func TestSecondHopDoesNotBeginAnew(t *testing.T) {
 	if sent != "695" {
 		t.Fatalf("the first gateway sends %q, want 695", sent)
 	}
-	inbound, err := deadline.Parse(sent)
+	inbound, err := deadline.ParseMs(sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestNobodyIsPromisedMoreThanThereIs(t *testing.T) {
 		if out < 0 || out > max(remaining, 0) || limit > 0 && out > limit {
 			t.Fatalf("%v of %v, the limit is %v", out, remaining, limit)
 		}
-		sent, err := deadline.Parse(string(deadline.AppendMs(nil, out)))
+		sent, err := deadline.ParseMs(string(deadline.AppendMs(nil, out)))
 		if err != nil || sent > out || out-sent >= ms {
 			t.Fatalf("%v is sent as %v (%v)", out, sent, err)
 		}
@@ -164,7 +164,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	for i := range flood {
 		flood[i] = 'x'
 	}
-	_, first := deadline.Parse(string(flood))
+	_, first := deadline.ParseMs(string(flood))
 	_, second := deadline.ParseGRPC(string(flood))
 	for _, err := range []error{first, second} {
 		if err == nil || len(err.Error()) > 200 {
@@ -178,7 +178,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := deadline.Parse(text)
+		d, err := deadline.ParseMs(text)
 		digits := text != ""
 		for _, c := range []byte(text) {
 			digits = digits && c >= '0' && c <= '9'
@@ -187,7 +187,7 @@ func FuzzParse(f *testing.F) {
 		case (err == nil) != digits || err != nil && d != 0 || d < 0:
 			t.Errorf("%q: %v, %v", text, d, err)
 		case err == nil && d != never:
-			if again, err := deadline.Parse(string(deadline.AppendMs(nil, d))); err != nil || again != d {
+			if again, err := deadline.ParseMs(string(deadline.AppendMs(nil, d))); err != nil || again != d {
 				t.Errorf("%q is %v, written and read again %v (%v)", text, d, again, err)
 			}
 		}
@@ -215,7 +215,7 @@ func FuzzParseGRPC(f *testing.F) {
 func TestNothingIsAllocated(t *testing.T) {
 	buffer := make([]byte, 0, 32)
 	if n := testing.AllocsPerRun(1000, func() {
-		d, err := deadline.Parse("450")
+		d, err := deadline.ParseMs("450")
 		grpc, errGRPC := deadline.ParseGRPC("450m")
 		if err != nil || errGRPC != nil || d != grpc {
 			t.Fatal(d, grpc, err, errGRPC)

@@ -10,7 +10,7 @@ import (
 // A request comes in with 450 ms left on a route that promises 800 ms. 120 ms
 // later it is passed on to a dependency whose attempts may take 800 ms.
 func Example() {
-	inbound, _ := deadline.Parse("450")
+	inbound, _ := deadline.ParseMs("450")
 	left := deadline.Effective(inbound, 800*time.Millisecond) - 120*time.Millisecond
 	out := deadline.Outbound(800*time.Millisecond, left, deadline.DefaultMargin)
 
@@ -22,8 +22,8 @@ func Example() {
 }
 
 // What is malformed is never read as "no deadline".
-func ExampleParse() {
-	_, err := deadline.Parse("1.5")
+func ExampleParseMs() {
+	_, err := deadline.ParseMs("1.5")
 	fmt.Println(err)
 	// Output: remaining time "1.5" is not a whole number of milliseconds; write digits only, such as "450"
 }

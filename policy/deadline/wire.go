@@ -9,10 +9,10 @@ import (
 	"github.com/kalan-go/kalan/policy/span"
 )
 
-// Parse reads an X-Remaining-Ms value: whole milliseconds, digits only. It
+// ParseMs reads an X-Remaining-Ms value: whole milliseconds, digits only. It
 // saturates. Signs, decimals, spaces, other digits and the empty text are an
 // error; 0 is no time left, and no error.
-func Parse(s string) (time.Duration, error) {
+func ParseMs(s string) (time.Duration, error) {
 	n, ok := number(s)
 	if !ok {
 		return 0, fmt.Errorf(`remaining time %.40q is not a whole number of milliseconds; write digits only, such as "450"`, s)
@@ -20,7 +20,7 @@ func Parse(s string) (time.Duration, error) {
 	return span.Mul(time.Millisecond, n), nil
 }
 
-// AppendMs appends d as Parse reads it, rounded down; less than nothing is 0.
+// AppendMs appends d as ParseMs reads it, rounded down; less than nothing is 0.
 func AppendMs(dst []byte, d time.Duration) []byte {
 	return strconv.AppendInt(dst, int64(max(d, 0)/time.Millisecond), 10)
 }

@@ -31,12 +31,12 @@ func TestParse(t *testing.T) {
 		"0": 0, "450": 450 * ms, "00450": 450 * ms, "9223372036854": 9223372036854 * ms,
 		"9223372036855": deadline.None, "9223372036854775808": deadline.None, "999999999999999999999999999999": deadline.None,
 	} {
-		if got, err := deadline.Parse(text); err != nil || got != want {
+		if got, err := deadline.ParseMs(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "-1", "+1", "1.5", " 1", "1 ", "0x10", "1e3", "ms", "450ms", "٣", "1,000", "1_000"} {
-		if got, err := deadline.Parse(text); err == nil {
+		if got, err := deadline.ParseMs(text); err == nil {
 			t.Errorf("%q: %v, want an error", text, got)
 		}
 	}

@@ -126,7 +126,7 @@ func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // join puts a request at the end of the backlog.
 func (b *Backend) join(r *http.Request) *job {
 	j := &job{caller: r.Context(), done: make(chan struct{})}
-	if left, err := deadline.Parse(r.Header.Get(b.header)); err == nil {
+	if left, err := deadline.ParseMs(r.Header.Get(b.header)); err == nil {
 		j.expires = time.Now().Add(left)
 	}
 	b.mu.Lock()
