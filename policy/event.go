@@ -42,9 +42,10 @@ func (k Kind) String() string {
 }
 
 // An Event is one decision, as a value of 32 bytes: it compares, prints and
-// replays, and keeping a thousand of them costs one slice.
+// replays, and keeping a thousand of them costs one slice. Which fields say
+// something depends on the [Kind]; the others are zero.
 type Event struct {
-	At      Instant
+	At      Instant // on the driver's clock
 	Took    time.Duration
 	Count   int64
 	Kind    Kind

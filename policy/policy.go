@@ -2,11 +2,11 @@
 // reasons, outcomes and reports.
 //
 // A policy is a small state machine that is told the time. It never sleeps,
-// never reads a clock, starts no goroutine and takes no lock: every method
-// takes now as its first argument, and every answer is a value that says what
-// to do and when to ask again. Two drivers run the same machines, the
-// wall-clock driver of package kalan and the virtual clock of package sim,
-// which is what makes a simulation a prediction.
+// never reads a clock, starts no goroutine and takes no lock: a method whose
+// answer depends on the time takes now as its first argument, and every answer
+// is a value that says what to do and when to ask again. Two drivers run the
+// same machines, the wall-clock driver of package kalan and the virtual clock
+// of package sim, which is what makes a simulation a prediction.
 //
 // Three rules hold for every machine below this directory:
 //

@@ -16,7 +16,7 @@ const (
 	maxFill = time.Duration(math.MaxInt64 / 8)
 )
 
-// A Config describes a bucket.
+// A Config describes a bucket. The zero Config allows nothing.
 type Config struct {
 	// Rate is how many calls a second are allowed in the long run. 0 means
 	// that nothing comes back: the burst is all there is, for ever. Higher
