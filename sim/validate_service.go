@@ -30,7 +30,7 @@ func (s *Service) validate(all *Scenario) policy.Problems {
 		c.Add(bucket.Config{Rate: s.Accept.Rate, Burst: s.Accept.Burst}.Validate().Under("accept"))
 	}
 	if s.RetryAfter.Min < 0 || s.RetryAfter.Max > longest {
-		c.Refuse("retry_after", "%v is out of range; write a range such as 3s-8s", s.RetryAfter)
+		c.Refuse("retry_after", "%v is out of range; write a range such as 3s-8s, up to %v", s.RetryAfter, longest)
 	}
 	s.validateScript(&c, all, "", s.Work.Mean() > 0, s.Script)
 	law(&c, "work", s.Work)

@@ -83,7 +83,7 @@ func (f File) checkListeners(c *field.Check) {
 		c.Refuse("admin", "%s is where listen is; write another port, such as 127.0.0.1:9901", f.Admin)
 	}
 	if f.Workers < 0 || f.Workers > mostCount {
-		c.Refuse("workers", "%d is out of range; write the number of requests to serve at once, or 0 for no cap", f.Workers)
+		c.Refuse("workers", "%d is out of range; write how many requests to serve at once, from 1 to %d, or 0 for no cap", f.Workers, mostCount)
 	}
 	if len(f.Trust) > mostNetworks {
 		c.Refuse("trust", "%d networks; join them, %d is the most", len(f.Trust), mostNetworks)

@@ -134,6 +134,6 @@ func (p *Priority) check(c *field.Check) {
 func checkRate(c *field.Check, path string, rate float64, burst int) {
 	c.Number(path+".rate", rate, 0, 1e9)
 	if burst < 0 || burst > mostCount {
-		c.Refuse(path+".burst", "%d is out of range; write how many may come at once", burst)
+		c.Refuse(path+".burst", "%d is out of range; write how many may come at once, from 1 to %d, or 0 for one second's worth", burst, mostCount)
 	}
 }

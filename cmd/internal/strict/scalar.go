@@ -87,8 +87,9 @@ func storeBool(n *yaml.Node, v reflect.Value) error {
 }
 
 func storeInt(n *yaml.Node, v reflect.Value) error {
-	whole, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
-	if err := numberError(n, err); err != nil {
+	bits := v.Type().Bits()
+	whole, err := strconv.ParseInt(n.Value, 10, bits)
+	if err := numberError(n, err, math.MinInt64>>(64-bits), math.MaxInt64>>(64-bits)); err != nil {
 		return err
 	}
 	v.SetInt(whole)
@@ -96,8 +97,9 @@ func storeInt(n *yaml.Node, v reflect.Value) error {
 }
 
 func storeUint(n *yaml.Node, v reflect.Value) error {
-	whole, err := strconv.ParseUint(n.Value, 10, v.Type().Bits())
-	if err := numberError(n, err); err != nil {
+	bits := v.Type().Bits()
+	whole, err := strconv.ParseUint(n.Value, 10, bits)
+	if err := numberError(n, err, 0, math.MaxUint64>>(64-bits)); err != nil {
 		return err
 	}
 	v.SetUint(whole)
@@ -106,13 +108,13 @@ func storeUint(n *yaml.Node, v reflect.Value) error {
 
 // numberError says what is wrong with a whole number. One that begins with 0
 // is refused because half of the YAML readers take it as octal.
-func numberError(n *yaml.Node, err error) error {
+func numberError(n *yaml.Node, err error, low int64, high uint64) error {
 	digits := strings.TrimLeft(n.Value, "+-")
 	switch {
 	case n.ShortTag() == "!!str" && err == nil:
 		return fmt.Errorf("is a text in quotes; write the number %s without them", shorten(n.Value))
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%s is out of range", shorten(n.Value))
+		return fmt.Errorf("%s is out of range; write a whole number from %d to %d", shorten(n.Value), low, high)
 	case err != nil:
 		return fmt.Errorf("is %s; write a whole number, such as 25", kind(n))
 	case len(digits) > 1 && digits[0] == '0':
@@ -127,7 +129,7 @@ func storeFloat(n *yaml.Node, v reflect.Value) error {
 	case isNaN(n):
 		return fmt.Errorf("%s is not a number that can be counted with; write one, such as 0.5", n.Value)
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%s is out of range", shorten(n.Value))
+		return fmt.Errorf("%s is out of range; write a number from -1e308 to 1e308", shorten(n.Value))
 	case err != nil || strings.ContainsAny(n.Value, "xXpP_"):
 		return fmt.Errorf("is %s; write a number, such as 0.5", kind(n))
 	case n.ShortTag() == "!!str":
