@@ -58,8 +58,8 @@
 // while the breaker is open or no slot is free, give their slot back as soon as
 // they may begin, and no limit but the caller's counts for them: go-redis waits
 // ten seconds longer than the command says. (In a pipeline go-redis cuts them
-// like every other command; that is no failure of the server's.) Publish/subscribe has a connection
-// of its own and passes by the guard.
+// like every other command; that is no failure of the server's.)
+// Publish/subscribe has a connection of its own and bypasses the guard.
 //
 // # Limits
 //

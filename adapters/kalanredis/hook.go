@@ -21,8 +21,8 @@ type Hook struct {
 	Repeatable func(redis.Cmder) bool
 	// Ask says what commands bring: their priority and their tenant. Unsafe and
 	// Hedge are filled in here. nil means what a handler of Kalan's was asked
-	// (kalanhttp, kalangrpc) and has handed on with its context; without one they
-	// are critical and nobody's.
+	// (kalanhttp, kalangrpc) and has handed on with its context; without one
+	// they are critical, and no tenant's.
 	Ask func(ctx context.Context, cmds []redis.Cmder) kalan.Ask
 	// Dial is the longest wait for a connection to be made. 0 means 100 ms.
 	Dial time.Duration
@@ -45,7 +45,7 @@ func (h Hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if inside(ctx) || every(cmds, isSetup) {
 			return next(ctx, cmd)
 		}
-		return h.guarded(ctx, cmds, Judge, func(ctx context.Context) error { return next(ctx, cmd) })
+		return h.guarded(ctx, cmds, Classify, func(ctx context.Context) error { return next(ctx, cmd) })
 	}
 }
 

@@ -32,22 +32,22 @@ var answers = [...]struct {
 	{"TRYAGAIN", policy.Report{RetryAfter: again}},
 }
 
-// Judge says what an error of go-redis's tells of the server: the table of the
-// package comment.
-func Judge(err error) policy.Report {
+// Classify says what an error of go-redis's tells of the server: the table of
+// the package comment.
+func Classify(err error) policy.Report {
 	var said redis.Error
 	switch {
 	case err == nil, errors.Is(err, redis.Nil):
 		return policy.Report{Outcome: policy.Success}
 	case errors.As(err, &said):
-		return judgeAnswer(err)
+		return classifyAnswer(err)
 	case errors.Is(err, io.EOF):
 		return policy.Report{Outcome: policy.Failure}
 	}
 	return kalan.Classify(err)
 }
 
-func judgeAnswer(err error) policy.Report {
+func classifyAnswer(err error) policy.Report {
 	for _, a := range answers {
 		if redis.HasErrorPrefix(err, a.prefix) {
 			return a.report
@@ -59,9 +59,9 @@ func judgeAnswer(err error) policy.Report {
 // judgeAll judges a pipeline: by its worst command, and by its own error, which
 // is the first of theirs or one that came before them all.
 func judgeAll(cmds []redis.Cmder, err error) policy.Report {
-	worst := Judge(err)
+	worst := Classify(err)
 	for _, cmd := range cmds {
-		if r := Judge(cmd.Err()); r.Outcome == policy.Failure {
+		if r := Classify(cmd.Err()); r.Outcome == policy.Failure {
 			r.Final = r.Final || worst.Final && worst.Outcome == policy.Failure
 			worst = r
 		}

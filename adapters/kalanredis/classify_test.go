@@ -24,7 +24,7 @@ func wantAnswer(t *testing.T, err error, prefix string, want policy.Report) {
 	if !redis.HasErrorPrefix(err, prefix) {
 		t.Fatalf("the server says %v, want %s", err, prefix)
 	}
-	if got := kalanredis.Judge(err); got != want {
+	if got := kalanredis.Classify(err); got != want {
 		t.Errorf("%s is judged %+v, want %+v", prefix, got, want)
 	}
 }
@@ -51,7 +51,7 @@ func TestAnswersOfOneServer(t *testing.T) {
 	wantAnswer(t, client.LPush(ctx, "a", 1).Err(), "WRONGTYPE", business)
 	wantAnswer(t, do(t, client, "nonsense"), "unknown command", business)
 	wantAnswer(t, client.EvalSha(ctx, strings.Repeat("0", 40), nil).Err(), "NOSCRIPT", business)
-	if r := kalanredis.Judge(client.Get(ctx, "none").Err()); r.Outcome != policy.Success {
+	if r := kalanredis.Classify(client.Get(ctx, "none").Err()); r.Outcome != policy.Success {
 		t.Errorf("a missing key is judged %+v", r)
 	}
 	client.ConfigSet(ctx, "maxmemory", "1")
@@ -145,7 +145,7 @@ func TestAnswerWhenFull(t *testing.T) {
 	client := s.guarded(t, g, func(o *redis.Options) { o.Network, o.Addr = "tcp", "127.0.0.1:"+port })
 	for range 50 {
 		err := client.Get(t.Context(), "a").Err()
-		if got := kalanredis.Judge(err); got != failure {
+		if got := kalanredis.Classify(err); got != failure {
 			t.Fatalf("%v is judged %+v", err, got)
 		}
 	}
@@ -194,7 +194,7 @@ func TestRareAnswers(t *testing.T) {
 		{"BUSYGROUP Consumer Group name already exists", business},
 		{"CROSSSLOT Keys in request don't hash to the same slot", business},
 	} {
-		if got := kalanredis.Judge(fmt.Errorf("wrapped: %w", answer(test.text))); got != test.want {
+		if got := kalanredis.Classify(fmt.Errorf("wrapped: %w", answer(test.text))); got != test.want {
 			t.Errorf("%s is judged %+v, want %+v", test.text, got, test.want)
 		}
 	}
