@@ -24,10 +24,10 @@ type Scenario struct {
 	// 720h. It must go on after the last trigger for ten stretches of a second
 	// and twenty requests, or the verdict is undecided.
 	Duration time.Duration `yaml:"duration"`
-	// Warmup is when counting begins, at one instant for every counter. Left out
-	// it is a tenth of Duration or when the first trigger begins, whichever is
-	// earlier; 0 in the file, negative here, means at once. It must be long
-	// enough for the queues to have filled.
+	// Warmup is when counting begins, at one instant for every counter. Left
+	// out, it is a tenth of Duration, or when the first trigger begins where
+	// that is earlier; 0 in the file, negative here, means at once. It must be
+	// long enough for the queues to have filled.
 	Warmup time.Duration `yaml:"warmup" zero:"none"`
 	// Services are what is called.
 	Services []Service `yaml:"services" keyed:"Name"`

@@ -220,7 +220,7 @@ func (c *course) cleared(since int) bool {
 }
 
 // drift judges a run to which nothing happens: load that grows beyond what can
-// be answered needs no trigger. It compares the parts that the run ends with
+// be answered needs no trigger. It compares the parts at the end of the run
 // with the best one before them, where there are enough requests to tell.
 func (c *course) drift() Verdict {
 	const parts, few, many = 10, 100, 1000

@@ -18,12 +18,13 @@
 // its own (F10, O-18). Attempts after the first carry
 // grpc-previous-rpc-attempts.
 //
-// Retried are methods that Repeatable names, and calls of which nothing was
-// sent, because no connection took them. A payment that was sent is not sent
-// again (O-17). grpc-retry-pushback-ms is obeyed: never a shorter wait, and no
-// further attempt where the server asks for none. grpc-go's own retries, those
-// of a service config, are switched off by Options: one layer owns them (F20,
-// O-14). Its transparent retry, of what a server certainly has not seen, stays.
+// Methods that Repeatable names are retried, and so are calls of which nothing
+// was sent, because no connection took them. A payment that was sent is not
+// sent again (O-17). grpc-retry-pushback-ms is obeyed: never a shorter wait,
+// and no further attempt where the server asks for none. grpc-go's own retries,
+// those of a service config, are switched off by Options: one layer owns them
+// (F20, O-14). Its transparent retry, of what a server certainly has not seen,
+// stays.
 //
 // # What a status says
 //
@@ -56,12 +57,12 @@
 //
 // A request waits for a slot of the server's guard and is refused with the same
 // codes, before its handler runs. Refusals tell when to come back in a
-// grpc-retry-pushback-ms trailer, jittered; -1 where there is no sense in
+// grpc-retry-pushback-ms trailer, jittered; -1 where there is no point in
 // coming back. What arrives with less time than the work needs is refused as
-// expired. The health service passes by the guard (O-36). A handler's error
-// that is a Rejection of a guard further down is answered with its status too.
-// With a Drain the server leaves in order: what is in flight is finished, what
-// comes is sent elsewhere, and [Steps] says the protocol's farewell.
+// expired. The health service bypasses the guard (O-36). A handler's error that
+// is a Rejection of a guard further down is answered with its status too. With
+// a Drain the server leaves in order: what is in flight is finished, what comes
+// is sent elsewhere, and [Steps] says the protocol's farewell.
 //
 // # Retries have one owner
 //

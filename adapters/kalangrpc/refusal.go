@@ -84,7 +84,7 @@ func statusOf(r *kalan.Rejection) *status.Status {
 }
 
 // pushbackOf returns the trailer of a refusal: when to come back, or that there
-// is no sense in it.
+// is no point in it.
 func pushbackOf(r *kalan.Rejection) metadata.MD {
 	switch statusCodes[r.Reason] {
 	case codes.Unavailable, codes.ResourceExhausted:

@@ -24,7 +24,7 @@ import (
 type Server struct {
 	// Guard stands before the handlers. It is required.
 	Guard *kalan.Guard
-	// Bypass says which methods pass by the guard, besides those of the health
+	// Bypass says which methods bypass the guard, besides those of the health
 	// service. nil means no others.
 	Bypass func(method string) bool
 	// Long says which streams live long: they need a slot to begin, and none
@@ -34,7 +34,7 @@ type Server struct {
 	// [Judge].
 	Judge func(codes.Code) policy.Outcome
 	// Ask says what a request brings: its priority and its tenant. nil means
-	// level 1, which may be shed, and nobody's. Calls through a [Client] with
+	// level 1, which may be shed, and no tenant. Calls through a [Client] with
 	// the handler's context bring the same.
 	Ask func(ctx context.Context, method string) kalan.Ask
 	// Trust says whether the peer's x-retry-owner is believed (the peer is in

@@ -1,4 +1,4 @@
-// Package kalanprom shows what guards do to Prometheus.
+// Package kalanprom shows Prometheus what guards do.
 //
 // In one line where the program's registry is:
 //

@@ -38,7 +38,7 @@ func (r *Room) charge(i int, f int32) {
 	l.earned = max(0, l.earned-1)
 }
 
-// displace finds who has to give up his place to item, if anybody.
+// displace finds who has to give up its place to item, if anybody.
 func (r *Room) displace(now policy.Instant, item *Item) Verdict {
 	if r.len == 0 {
 		return refuse(policy.Full)

@@ -36,7 +36,7 @@ func (r *Room) Len() int { return r.len }
 // Offer asks for a place for the call id, which does not wait yet. What cannot
 // be finished in time is refused at once, and so is everything but critical
 // work while the room sheds; when no place is left, somebody less entitled may
-// lose his to it.
+// lose its own.
 func (r *Room) Offer(now policy.Instant, id int32, item Item) Verdict {
 	now = r.see(now)
 	item = item.normal()

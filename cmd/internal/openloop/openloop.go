@@ -8,7 +8,7 @@
 // deadline and its latency count from that instant, whether or not the
 // generator could send it in time. An arrival that could not be sent at all,
 // because too many were unanswered, is reported as unsent and never dropped
-// in silence.
+// silently.
 //
 // When not to use it: to find the highest rate that something serves. That
 // needs many rates, and a generator on another machine.

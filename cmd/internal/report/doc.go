@@ -1,11 +1,11 @@
 // Package report writes what a simulation found as one HTML file, for whoever
 // has to decide and was not there.
 //
-// The file is a letter, not a dashboard: the verdict in one sentence first, then
-// what supports it, then what it rests on. It loads nothing, opens without a
-// network and from a mail, reads with scripts off, prints, and is the same bytes
-// for the same result. Behind each chart are its numbers as a table. What scripts
-// add is comfort: values under the pointer, buttons that copy.
+// The file is a letter, not a dashboard: the verdict in one sentence first,
+// then what supports it, then what it rests on. It loads nothing, opens without
+// a network and from an email, reads with scripts off, prints, and is the same
+// bytes for the same result. Behind each chart are its numbers as a table. What
+// scripts add is comfort: values under the pointer, buttons that copy.
 //
 // Names in a scenario are anybody's text. They reach the page through
 // html/template alone, charts included (package draw holds marks, no markup),

@@ -31,22 +31,22 @@ type World struct {
 	tally     *Tally
 }
 
-// The kinds of events.
+// The kinds of events, and what the A of each names.
 const (
-	arrives  uint8 = iota // A load, B which of its trace or clients
-	reaches               // A visit: it is at the service
-	finishes              // A visit: its work is done
-	departs               // A instance: one of those who share it is done
-	answers               // A visit: the answer is back
-	alarms                // A call
-	wakes                 // A call: look again
-	leaves                // A call: its caller cancels
-	looks                 // A guard: time has passed
-	presumed              // A visit: its attempt is given up as dead
-	cuts                  // A visit: its attempt is cut off, its caller left
-	happens               // A upset
-	thaws                 // A instance
-	begins                // everything counts from now on
+	arrives  uint8 = iota // load; B is which of its trace or clients
+	reaches               // visit: it is at the service
+	finishes              // visit: its work is done
+	departs               // instance: one of those who share it is done
+	answers               // visit: the answer is back
+	alarms                // call
+	wakes                 // call: look again
+	leaves                // call: its caller cancels
+	looks                 // guard: time has passed
+	presumed              // visit: its attempt is given up as dead
+	cuts                  // visit: its attempt is cut off, its caller left
+	happens               // upset
+	thaws                 // instance
+	begins                // none: everything counts from now on
 	ends
 )
 

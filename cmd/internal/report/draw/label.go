@@ -61,6 +61,6 @@ func Cut(text string, n int) string {
 	return strings.TrimRight(string(clean[:max(n-1, 0)]), " ") + "…"
 }
 
-// Wide returns about how wide a text of a size is in a wide and bold face: who
-// has a narrower one gets a little more room.
+// Wide returns about how wide a text of a size is in a wide and bold face: a
+// narrower one leaves a little more room.
 func Wide(text string, size float64) float64 { return 0.7 * size * float64(len([]rune(text))) }
