@@ -293,27 +293,6 @@ func TestIdleTimeChangesNothing(t *testing.T) {
 	}
 }
 
-func TestDependencyThatRefusesCapsTheLimit(t *testing.T) {
-	l := limit.New(limit.Config{})
-	var tokens [8]limit.Token
-	for i := range tokens {
-		tokens[i] = l.Take(0)
-	}
-	l.Give(1, &tokens[7], limit.Sample{Outcome: policy.Failure, Refused: true})
-	if l.Max() != 7 {
-		t.Errorf("limit %d after the eighth was refused", l.Max())
-	}
-	now := policy.Instant(1)
-	for range 100 {
-		now = now.Add(20 * ms)
-		l.Give(now, &tokens[0], limit.Sample{Outcome: policy.Success})
-		tokens[0] = l.Take(now)
-	}
-	if l.Max() != 8 {
-		t.Errorf("limit %d a hundred answers later", l.Max())
-	}
-}
-
 func TestConfigureKeepsWhatWasFound(t *testing.T) {
 	w := newWorld(1, limit.Config{}, plain...)
 	w.upstream.workers, w.upstream.service, w.rate = 16, 10*ms, 4800

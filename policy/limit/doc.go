@@ -35,7 +35,8 @@
 //     law even under load: no phases, and ten slots or more as long as hardly
 //     any answer is too late.
 //   - Deadlines: answers too late bring the limit down; so does a dependency
-//     that refuses calls itself (503, 429), for a while.
+//     that refuses calls itself (503, 429), for a while, unless it answers others
+//     that began with as many in flight: then it is not the number.
 //
 // A timeout is a loss and never a new normal. Nothing is learned from an idle
 // dependency but its base latency, so that a quiet night changes no limit.

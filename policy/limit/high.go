@@ -8,7 +8,7 @@ import "math"
 // half where there are few slots.
 func (o *own) maybeHigh() {
 	p, slots := &o.pool, float64(o.limit())
-	if o.still() || o.cap > 0 || p.calls < .9*o.enough() || p.flight() < .9*slots {
+	if o.still() || o.ceiling.most > 0 || p.calls < .9*o.enough() || p.flight() < .9*slots {
 		return
 	}
 	if o.waited++; o.waited < o.wait {

@@ -74,9 +74,8 @@ type own struct {
 	waited float64 // pools since the last high phase
 	wait   float64 // pools until the next one
 
-	grown   bool    // since the base latency was last looked at
-	cap     float64 // what the dependency refuses to go beyond; 0 is none
-	fine    float64 // answers since the cap was moved
+	grown   bool // since the base latency was last looked at
+	ceiling ceiling
 	wild    wild
 	passive bool // nobody is held back: there are no low and high phases
 	last    policy.Instant
@@ -93,10 +92,7 @@ func (o *own) limit() int {
 		n = o.aim
 	}
 	n = max(n, o.wild.slots())
-	if o.cap > 0 {
-		n = min(n, o.cap)
-	}
-	return int(max(1, n))
+	return int(max(1, o.ceiling.bound(n)))
 }
 
 // held is the useful concurrency that the slots, a whole number, stand for.
@@ -127,7 +123,7 @@ func (o *own) threshold() float64 {
 // give tells of a call that ended, with inFlight calls in flight until then.
 func (o *own) give(t Token, inFlight int, took time.Duration, s *Sample) {
 	if s.Refused {
-		o.refuse(inFlight)
+		o.ceiling.refused(t.n)
 	}
 	if !s.answered() {
 		o.leave(t, s.Outcome == policy.Failure || s.Late)
@@ -135,7 +131,7 @@ func (o *own) give(t Token, inFlight int, took time.Duration, s *Sample) {
 	if s.Refused || !s.answered() && !s.Late {
 		return
 	}
-	o.uncap()
+	o.ceiling.answered(t.n, gain*o.useful)
 	o.watch(took, s, inFlight)
 	if float64(inFlight) > o.threshold() {
 		o.round.add(took, t.n, s)
@@ -223,25 +219,6 @@ func (o *own) slower(r *sums, z float64) bool {
 	}
 	err := errorOfMean(o.spread, o.base.calls) + errorOfMean(o.spread, r.calls)
 	return r.latency() > band*o.base.latency()*(1+z*err)
-}
-
-// refuse is told that the dependency had no room for a call.
-func (o *own) refuse(inFlight int) {
-	o.cap, o.fine = max(1, float64(inFlight-1)), 0
-}
-
-// uncap lets the cap rise again, by one for each hundred answers, until it
-// caps nothing.
-func (o *own) uncap() {
-	if o.cap == 0 {
-		return
-	}
-	if o.fine++; o.fine >= 100 {
-		o.cap, o.fine = o.cap+1, 0
-	}
-	if o.cap > math.Round(gain*o.useful) {
-		o.cap = 0
-	}
 }
 
 // find makes useful what was found to be so. One call at a time is always
