@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/policy/span"
 )
 
@@ -118,17 +119,7 @@ func (b *bridge) answer(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	pause(r.Context(), work.Pick(rand.Float64()))
+	jitter.Sleep(r.Context(), work.Pick(rand.Float64()))
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{"bridge": b.name, "path": r.URL.Path})
-}
-
-// pause waits, at most until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/kalan-go/kalan/jitter"
 )
 
 // readyWithin is how long the gateway may take until it serves.
@@ -98,7 +100,7 @@ func (s *stage) ready(ctx context.Context) error {
 		if status, err := visit(ctx, http.MethodGet, "http://"+s.admin+"/readyz"); err == nil && status == http.StatusOK {
 			return nil
 		}
-		pause(ctx, 20*time.Millisecond)
+		jitter.Sleep(ctx, 20*time.Millisecond)
 	}
 }
 

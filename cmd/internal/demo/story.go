@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan/cmd/internal/openloop"
+	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/policy/span"
 )
 
@@ -124,13 +125,13 @@ func play(ctx context.Context, w io.Writer, s *stage, a *account) error {
 	a.start = time.Now()
 	s.call(ctx, a, &callers)
 	watchers.Go(func() {
-		pause(watched, a.hangs)
+		jitter.Sleep(watched, a.hangs)
 		hangErr = s.hang(watched)
 	})
 	watchers.Go(func() { watchErr = s.watch(watched, a) })
 	watchers.Go(func() { narrate(watched, w, a) })
 	callers.Wait()
-	watchers.Go(func() { pause(watched, settled*time.Second); done() })
+	watchers.Go(func() { jitter.Sleep(watched, settled*time.Second); done() })
 	watchers.Wait()
 	return errors.Join(ctx.Err(), hangErr, watchErr, s.alive())
 }
@@ -151,7 +152,7 @@ func (s *stage) call(ctx context.Context, a *account, callers *sync.WaitGroup) {
 // narrate writes a line for each second, as soon as its callers are settled.
 func narrate(ctx context.Context, w io.Writer, a *account) {
 	for n := range int(a.length / time.Second) {
-		pause(ctx, time.Until(a.start.Add(seconds(n+settled))))
+		jitter.Sleep(ctx, time.Until(a.start.Add(seconds(n+settled))))
 		if ctx.Err() != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/stack"
 )
@@ -32,7 +33,7 @@ func (s *stage) watch(ctx context.Context, a *account) error {
 				a.sawOpen(i, time.Now().Add(-shot.At.Sub(shot.Breaker.Since)))
 			}
 		}
-		pause(ctx, glance)
+		jitter.Sleep(ctx, glance)
 	}
 	return nil
 }

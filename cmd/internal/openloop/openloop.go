@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/policy/span"
 )
 
@@ -100,7 +101,7 @@ type generator struct {
 
 // one waits until the shot is due and sends it.
 func (g *generator) one(ctx context.Context, shot Shot) {
-	if !sleepUntil(ctx, shot.At) {
+	if jitter.Sleep(ctx, time.Until(shot.At)) != nil {
 		g.tell(Result{Shot: shot, Outcome: Unsent, First: shot.At})
 		return
 	}
@@ -129,7 +130,7 @@ func (g *generator) fly(ctx context.Context, shot Shot) {
 		if !r.Again {
 			return
 		}
-		if !sleepUntil(ctx, shot.At) {
+		if jitter.Sleep(ctx, time.Until(shot.At)) != nil {
 			g.tell(Result{Shot: shot, Outcome: Unsent, First: first})
 			return
 		}
@@ -157,19 +158,4 @@ func (g *generator) tell(r Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.hear(r)
-}
-
-// sleepUntil reports whether the instant came before the end of ctx.
-func sleepUntil(ctx context.Context, at time.Time) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

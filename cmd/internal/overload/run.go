@@ -10,6 +10,7 @@ import (
 
 	"github.com/kalan-go/kalan/cmd/internal/openloop"
 	"github.com/kalan-go/kalan/cmd/internal/overload/backend"
+	"github.com/kalan-go/kalan/jitter"
 )
 
 // A Subject is a gateway before a backend.
@@ -88,7 +89,7 @@ func (p *player) play(ctx context.Context, url string, stages []Stage) (all []*S
 		seen := newSeen(p.Case, stage, p.now)
 		all = append(all, seen)
 		flying.Go(func() { p.load(stage).Run(ctx, p.sender(p.client, url), seen.hear) })
-		if err := wait(ctx, stage.For); err != nil {
+		if err := jitter.Sleep(ctx, stage.For); err != nil {
 			return nil, err
 		}
 		if i+1 == len(stages) || stages[i+1].Rest {
@@ -166,17 +167,6 @@ func (p *player) load(stage Stage) openloop.Load {
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // settle is how long an upstream gets to become idle before a stage.
 const settle = time.Second
 
@@ -186,7 +176,7 @@ func rest(ctx context.Context, b backend.Control) error {
 		if err := b.Reset(ctx); err != nil {
 			return err
 		}
-		if err := wait(ctx, settle/2); err != nil {
+		if err := jitter.Sleep(ctx, settle/2); err != nil {
 			return err
 		}
 	}
