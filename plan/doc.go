@@ -49,6 +49,7 @@
 // # Limits
 //
 // The arithmetic assumes that steps follow one another and that each step's
-// attempts do: a hedge makes a call shorter than its Division, never longer. It knows nothing of how durations are distributed; package
-// sim/walk plays the same chain with real durations.
+// attempts do; a hedge makes a call shorter than its Division says, never
+// longer. It knows nothing of how durations are distributed; package sim/walk
+// plays the same chain with real durations.
 package plan

@@ -104,14 +104,15 @@ func (r Route) warnOfFirst(c *field.Check) {
 
 // warnOfLast says which attempts and hedges never have the time for anything.
 func (r Route) warnOfLast(c *field.Check, d Division) {
+	useful := min(r.least(), r.Exchange) // a short exchange is not the promise's fault
 	for n, left := range d.Early {
-		if n > 0 && left < r.least() {
+		if n > 0 && left < useful {
 			c.Warn("promise", "%v leaves %v for attempt %d of %d even when those before it fail at once; write attempts: %d, or shorter waits",
 				r.Promise, left, n+1, d.Attempts, n)
 			break
 		}
 	}
-	if after := r.Retry.Hedge.After; after > 0 && d.Attempts > 1 && d.Hedge < r.least() {
+	if after := r.Retry.Hedge.After; after > 0 && d.Attempts > 1 && d.Hedge < useful {
 		c.Warn("promise", "%v leaves %v for a hedge that goes out after %v; write a shorter delay, or hedge: off", r.Promise, d.Hedge, after)
 	}
 }

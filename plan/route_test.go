@@ -284,6 +284,36 @@ func (w *worst) fail(obeys bool) {
 	w.s.Settle(w.now, &w.call, w.step.Ticket, report)
 }
 
+// A hedge takes the place of an attempt that would have come later.
+func TestHedgesMakeNoCallWorse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawRoute(t)
+		r.Connect, r.Checkout = 0, 0
+		r.Retry.Hedge.After = time.Duration(rapid.Int64Range(1, int64(2*time.Second)).Draw(t, "hedge"))
+		w := newWorst(r, rapid.Uint64().Draw(t, "seed"))
+		w.call.Ask.Hedge = true
+		var out []stack.Step // the attempts that run, oldest first
+		for {
+			next := w.s.Next(w.now, &w.call)
+			switch {
+			case next.Kind == stack.Done:
+				if worst := r.Divide().Worst; w.now > policy.Instant(worst) {
+					t.Fatalf("the caller has waited %v, and was to wait %v at worst", time.Duration(w.now), worst)
+				}
+				return
+			case next.Kind == stack.Start:
+				out = append(out, next)
+			case len(out) > 0 && out[0].Until <= next.Until:
+				w.now = out[0].Until
+				w.s.Settle(w.now, &w.call, out[0].Ticket, policy.Report{Outcome: policy.Failure})
+				out = out[1:]
+			default:
+				w.now = next.Until
+			}
+		}
+	})
+}
+
 // A wait never is longer than the plan counts it.
 func TestPausesAreTheLongest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
