@@ -1,6 +1,7 @@
 package kalangrpc
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -32,7 +33,7 @@ type Client struct {
 	// Hedge are filled in here. nil means [AskOf] its context.
 	Ask func(ctx context.Context, method string) kalan.Ask
 	// Owner is the name that marks calls which may be retried. "" means the
-	// guard's name.
+	// guard's name; "kalan" where that is empty or not ASCII.
 	Owner string
 	// Margin is what the caller's deadline keeps back for the way back. 0
 	// means 5 ms; negative means none. Raising it leaves servers less time and
@@ -60,7 +61,7 @@ func (c Client) withDefaults() Client {
 		c.Judge = Judge
 	}
 	if c.Owner == "" {
-		c.Owner = c.Guard.Name()
+		c.Owner = cmp.Or(c.Guard.Name(), anyOwner)
 	}
 	c.Margin = marginOf(c.Margin)
 	c.retries = c.Guard.Config().Retry.Attempts > 1

@@ -18,6 +18,9 @@ const (
 	ownerKey    = "x-retry-owner"
 )
 
+// anyOwner marks the calls of a client whose name cannot be written.
+const anyOwner = "kalan"
+
 // A sooner context has its parent's end and an earlier deadline: the guard and
 // grpc-go plan with what is left of the time less the margin, and nothing is
 // cut before the caller really leaves. It arms no timer.
@@ -46,12 +49,24 @@ func marked(ctx context.Context, n int, owner string) context.Context {
 		pairs = append(pairs, previousKey, strconv.Itoa(n-1))
 	}
 	if owner != "" {
-		pairs = append(pairs, ownerKey, owner)
+		pairs = append(pairs, ownerKey, printable(owner))
 	}
 	if pairs == nil {
 		return ctx
 	}
 	return metadata.AppendToOutgoingContext(ctx, pairs...)
+}
+
+// printable returns the owner where metadata can hold it: grpc-go fails a call,
+// as INTERNAL, for one letter beyond ASCII. That there is a mark matters, and
+// not whose it is.
+func printable(owner string) string {
+	for i := range len(owner) {
+		if owner[i] < ' ' || owner[i] > '~' {
+			return anyOwner
+		}
+	}
+	return owner
 }
 
 // inherit reads who owns the retries of the incoming call, "" when nobody says
