@@ -14,6 +14,9 @@ const (
 	None Reason = iota
 	// Open: the breaker is open, or half-open with every probe out.
 	Open
+	// Throttled: the dependency refuses a share of what it is sent, and this is
+	// part of the share that is not sent.
+	Throttled
 	// Rate: the caller, or everyone together, sent more than the rate allows.
 	Rate
 	// Full: no slot, and no place to wait for one.
@@ -42,17 +45,18 @@ const (
 )
 
 var reasons = [Reasons]struct{ label, text string }{
-	None:    {"none", "not refused"},
-	Open:    {"open", "circuit breaker is open"},
-	Rate:    {"rate", "rate limit exceeded"},
-	Full:    {"full", "all slots and waiting places are taken"},
-	Waited:  {"waited", "no slot came free in time"},
-	Shed:    {"shed", "shed under overload"},
-	Budget:  {"budget", "retry budget is used up"},
-	Timeout: {"timeout", "attempt timed out"},
-	Expired: {"expired", "remaining time is too short"},
-	Gone:    {"gone", "caller is gone"},
-	Spent:   {"spent", "every attempt was made"},
+	None:      {"none", "not refused"},
+	Open:      {"open", "circuit breaker is open"},
+	Throttled: {"throttled", "throttled while too few calls are accepted"},
+	Rate:      {"rate", "rate limit exceeded"},
+	Full:      {"full", "all slots and waiting places are taken"},
+	Waited:    {"waited", "no slot came free in time"},
+	Shed:      {"shed", "shed under overload"},
+	Budget:    {"budget", "retry budget is used up"},
+	Timeout:   {"timeout", "attempt timed out"},
+	Expired:   {"expired", "remaining time is too short"},
+	Gone:      {"gone", "caller is gone"},
+	Spent:     {"spent", "every attempt was made"},
 }
 
 // String returns the reason's label: one lower-case word, as it appears in

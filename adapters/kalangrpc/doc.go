@@ -48,10 +48,10 @@
 //
 // The last attempt's own status; or, for a call that Kalan refused or ended, an
 // error that is a [*kalan.Rejection] (errors.Is(err, policy.Open)) and has a
-// gRPC status: RESOURCE_EXHAUSTED for rate; UNAVAILABLE for open, full, waited
-// and shed; DEADLINE_EXCEEDED for timeout and expired; CANCELLED for gone. Where
-// an attempt was made and failed, and the next was refused, the status is that
-// attempt's, with its details and its text after the reason.
+// gRPC status: RESOURCE_EXHAUSTED for rate; UNAVAILABLE for open, throttled, full,
+// waited and shed; DEADLINE_EXCEEDED for timeout and expired; CANCELLED for gone.
+// Where an attempt was made and failed, and the next was refused, the status is
+// that attempt's, with its details and its text after the reason.
 //
 // # What the server does
 //

@@ -18,14 +18,15 @@ import (
 
 // statusCodes says which code each reason is answered with.
 var statusCodes = [policy.Reasons]codes.Code{
-	policy.Open:    codes.Unavailable,
-	policy.Rate:    codes.ResourceExhausted,
-	policy.Full:    codes.Unavailable,
-	policy.Waited:  codes.Unavailable,
-	policy.Shed:    codes.Unavailable,
-	policy.Timeout: codes.DeadlineExceeded,
-	policy.Expired: codes.DeadlineExceeded,
-	policy.Gone:    codes.Canceled,
+	policy.Open:      codes.Unavailable,
+	policy.Throttled: codes.Unavailable,
+	policy.Rate:      codes.ResourceExhausted,
+	policy.Full:      codes.Unavailable,
+	policy.Waited:    codes.Unavailable,
+	policy.Shed:      codes.Unavailable,
+	policy.Timeout:   codes.DeadlineExceeded,
+	policy.Expired:   codes.DeadlineExceeded,
+	policy.Gone:      codes.Canceled,
 	// Never answers by themselves; the last attempt's error is.
 	policy.None:   codes.Unavailable,
 	policy.Budget: codes.Unavailable,

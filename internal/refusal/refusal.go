@@ -30,14 +30,15 @@ const ClientGone = 499
 
 // statuses says which status each reason is answered with.
 var statuses = [policy.Reasons]int{
-	policy.Open:    http.StatusServiceUnavailable,
-	policy.Rate:    http.StatusTooManyRequests,
-	policy.Full:    http.StatusServiceUnavailable,
-	policy.Waited:  http.StatusServiceUnavailable,
-	policy.Shed:    http.StatusServiceUnavailable,
-	policy.Timeout: http.StatusGatewayTimeout,
-	policy.Expired: http.StatusGatewayTimeout,
-	policy.Gone:    ClientGone,
+	policy.Open:      http.StatusServiceUnavailable,
+	policy.Throttled: http.StatusServiceUnavailable,
+	policy.Rate:      http.StatusTooManyRequests,
+	policy.Full:      http.StatusServiceUnavailable,
+	policy.Waited:    http.StatusServiceUnavailable,
+	policy.Shed:      http.StatusServiceUnavailable,
+	policy.Timeout:   http.StatusGatewayTimeout,
+	policy.Expired:   http.StatusGatewayTimeout,
+	policy.Gone:      ClientGone,
 	// Never answers by themselves; the last attempt's error is.
 	policy.None:   http.StatusBadGateway,
 	policy.Budget: http.StatusBadGateway,

@@ -16,7 +16,7 @@ func TestComingBackIsSpreadAndNeverTooSoon(t *testing.T) {
 		after       time.Duration
 		first, last int64
 	}{
-		{policy.Full, 0, 2, 5}, {policy.Full, 2500 * time.Millisecond, 3, 3}, {policy.Open, 10 * time.Second, 10, 15},
+		{policy.Full, 0, 2, 5}, {policy.Full, 2500 * time.Millisecond, 3, 3}, {policy.Throttled, 2500 * time.Millisecond, 3, 3}, {policy.Open, 10 * time.Second, 10, 15},
 		{policy.Open, time.Millisecond, 1, 2}, {policy.Rate, 4 * time.Second, 4, 6}, {policy.Open, 1<<63 - 1, 1 << 33, 1 << 34},
 	} {
 		seen := make(map[int64]bool)
