@@ -19,8 +19,8 @@ along a call chain, one at a time. A key that is missing means its default; an u
 with their places. Durations are written ` + "`250ms`, `1m30s`" + `, ranges ` + "`2s-5s`" + `, rates as requests a second, shares from 0 to 1. Where a description
 says that a negative value means none, the file says ` + "`0`" + `. The scenarios of this repository (` + "`scenarios/*.yaml`" + `) are examples of nearly every key.
 
-What is printed, and how a verdict comes about, is said in the comment of package ` + "`sim`" + `. The run ends with 0 when all expectations hold, 1 when one does
-not, 2 when a file is wrong, 130 when it is interrupted.
+` + "`kalan simulate --help`" + ` says what is printed, and the comment of package ` + "`sim`" + ` how a verdict comes about. The run ends with 0 when all expectations
+hold, 1 when one does not, 2 when a file is wrong, 130 when it is interrupted.
 
 This page is made from the comments in the source: change them there and run
 ` + "`go test ./internal/house -run ScenarioPage -update`" + `.
