@@ -98,7 +98,7 @@ func (r Route) warnOfFirst(c *field.Check) {
 	waits := span.Add(r.Margin, r.Checkout)
 	one := Instead{Exchange: r.shorter(span.Sub(r.Promise, waits)), Promise: larger(span.Add(waits, r.Exchange))}
 	c.Warn("promise", "%v is less than one attempt may need: %v for the way back, %v for a slot and an exchange of %v are %v; "+
-		"the caller leaves before exchange ends anything. Write %v",
+		"the caller may leave before exchange ends it. Write %v",
 		r.Promise, r.Margin, r.Checkout, r.Exchange, span.Add(waits, r.Exchange), one)
 }
 

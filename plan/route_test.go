@@ -89,7 +89,7 @@ func TestRouteWarnings(t *testing.T) {
 	for want, change := range map[string]func(*plan.Route){
 		"": func(*plan.Route) {},
 		"promise: 500ms is less than one attempt may need: 5ms for the way back, 50ms for a slot and an exchange of 800ms are 855ms; " +
-			"the caller leaves before exchange ends anything. Write exchange: 440ms, or promise: 860ms": func(r *plan.Route) { r.Promise = 500 * ms },
+			"the caller may leave before exchange ends it. Write exchange: 440ms, or promise: 860ms": func(r *plan.Route) { r.Promise = 500 * ms },
 		"promise: 900ms leaves 0s for attempt 4 of 5 even when those before it fail at once; write attempts: 3, or shorter waits": func(r *plan.Route) {
 			r.Retry = retry.Config{Attempts: 5}
 		},

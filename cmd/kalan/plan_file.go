@@ -121,7 +121,7 @@ func (p *filePlan) divide(f settings.File) policy.Problems {
 			if w.Path == "promise" {
 				under = keys.Item("routes", i)
 			}
-			w.Path = keys.Join(under, w.Path)
+			w.Path = under + "." + w.Path // a path, and no name to be quoted
 			if !said[w] {
 				said[w], found = true, append(found, w)
 			}

@@ -51,6 +51,16 @@ func TestPlanFileKnowsWhichRouteWasMeant(t *testing.T) {
 	}
 }
 
+// A full disk is no success, in either form.
+func TestPlanFileSaysWhenItCannotWrite(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var errOut strings.Builder
+		if status := execute([]string{"plan", "--config", trading, "--format", format}, closed{}, &errOut); status != 1 || errOut.String() != "kalan: "+os.ErrClosed.Error()+"\n" {
+			t.Errorf("%s: status %d, %s", format, status, errOut.String())
+		}
+	}
+}
+
 // planned runs the command on a file and reads what it writes.
 func planned(t *testing.T, file string, args ...string) planDocument {
 	t.Helper()
