@@ -21,6 +21,8 @@ const (
 	// many a dependency of 64 places is found later, with half as many one
 	// refusal in twenty is too much.
 	witnesses = 32
+	// enough is how many have to be refused: one may have come first.
+	enough = 3
 	// outvoted is how many refusals one answer is worth.
 	outvoted = 4
 	// reward is how many answers raise the ceiling by one.
@@ -54,7 +56,7 @@ func (c *ceiling) refused(n int32) {
 		}
 	}
 	most := max(1, float64(n-1))
-	if alike > outvoted*not && (c.most == 0 || most < c.most) {
+	if alike >= enough && alike > outvoted*not && (c.most == 0 || most < c.most) {
 		c.most, c.fine = most, 0
 	}
 }
