@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -21,9 +20,6 @@ import (
 	"github.com/kalan-go/kalan/sim"
 	"github.com/kalan-go/kalan/sim/walk"
 )
-
-// longestScenario is what is read of a file.
-const longestScenario = 1 << 20
 
 // statusStopped is what shells say of a command that was interrupted.
 const statusStopped = 130
@@ -153,27 +149,11 @@ func (s *simulation) play(files []string, scenarios []scenario.File) error {
 	return nil
 }
 
-// readFile reads a file that may be a scenario, and says of one that cannot be
-// what it is.
+// readFile reads a file that may be a scenario.
 func readFile(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	text, err := strict.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file", file)
-	case err != nil:
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s: is a directory; name its files, such as %s", file, filepath.Join(file, "*.yaml"))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, longestScenario+1))
-	if err == nil && len(text) > longestScenario {
-		return nil, fmt.Errorf("%s: is larger than the %d bytes that a scenario may have", file, longestScenario)
 	}
 	return text, err
 }

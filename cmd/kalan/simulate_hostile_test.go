@@ -30,10 +30,10 @@ func TestSimulateRefusesWhatIsNoScenario(t *testing.T) {
 		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
 	}
 	for path, want := range map[string]string{
-		dir:                                "is a directory; name its files, such as " + filepath.Join(dir, "*.yaml"),
+		dir:                                "is a directory; write the name of a file",
 		filepath.Join(dir, "none.yaml"):    "there is no such file",
 		file("binary.yaml", "\x7fELF\x02"): "control character",
-		file("large.yaml", "# "+strings.Repeat("x", 2<<20)):                    "is larger than the 1048576 bytes that a scenario may have",
+		file("large.yaml", "# "+strings.Repeat("x", 2<<20)):                    "more than 1048576 bytes, which is the most that is read",
 		file("deep.yaml", "kind: events\nname: "+strings.Repeat("[", 100_000)): "max depth of 64",
 		file("itself.yaml", "kind: events\nservices: &a {s: *a}\n"):            "contains itself",
 		file("two.yaml", "kind: events\n---\nkind: events\n"):                  "a second document",

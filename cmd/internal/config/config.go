@@ -9,9 +9,7 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 
@@ -20,9 +18,6 @@ import (
 	"github.com/kalan-go/kalan/internal/settings"
 	"github.com/kalan-go/kalan/policy"
 )
-
-// most is how many bytes are read of a file, one more than strict takes.
-const most = 1<<20 + 1
 
 // A Check finds what is wrong with a configuration beyond its own content. It is
 // given one that may have other mistakes.
@@ -33,8 +28,11 @@ type Check func(settings.File) policy.Problems
 // warnings about what is allowed and probably not meant. The error is
 // strict.Problems when the content is at fault.
 func Load(name string, checks ...Check) (file settings.File, warnings strict.Problems, err error) {
-	text, err := read(name)
-	if err != nil {
+	text, err := strict.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return settings.File{}, nil, fmt.Errorf("%s: there is no such file; the smallest one that is useful is examples/minimal/kalan.yaml", name)
+	case err != nil:
 		return settings.File{}, nil, err
 	}
 	return Read(name, text, checks...)
@@ -57,19 +55,6 @@ func Read(name string, text []byte, checks ...Check) (file settings.File, warnin
 		return settings.File{}, warnings, errs
 	}
 	return full, warnings, nil
-}
-
-// read returns the content of a file, and says what to do where there is none.
-func read(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: there is no such file; the smallest one that is useful is examples/minimal/kalan.yaml", name)
-		}
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // replaced finds values that were written and that a default would replace
