@@ -54,6 +54,12 @@ func BenchmarkBreaker(b *testing.B) {
 		peer{"failsafe", failsafeBreakerAlone()}, peer{"go-zero", zeroBreaker()}, peer{"aegis", aegisBreaker()})
 }
 
+// go-zero and aegis call theirs a breaker.
+func BenchmarkThrottle(b *testing.B) {
+	compare(b, peer{"kalan", kalanThrottle()}, peer{"failsafe", failsafeThrottler()},
+		peer{"go-zero", zeroBreaker()}, peer{"aegis", aegisBreaker()})
+}
+
 func BenchmarkRate(b *testing.B) {
 	compare(b, peer{"kalan", kalanRate()}, peer{"x-time-rate", timeRate()}, peer{"failsafe", failsafeRate()})
 }

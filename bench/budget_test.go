@@ -22,6 +22,7 @@ func TestAllocationBudgets(t *testing.T) {
 		most float64
 	}{
 		{"breaker", kalanBreaker(), 0},
+		{"throttle", kalanThrottle(), 0},
 		{"rate", kalanRate(), 0},
 		{"slots", kalanSlots(100), 0},
 		{"fixed limit", kalanLimit(limit.Fixed(100), true), 0},
@@ -47,11 +48,11 @@ func TestEveryPeerRunsTheWork(t *testing.T) {
 	ctx := t.Context()
 	for name, protect := range map[string]call{
 		"gobreaker": goBreaker(false), "gobreaker-rolling": goBreaker(true), "failsafe breaker": failsafeBreakerAlone(),
-		"go-zero breaker": zeroBreaker(), "aegis breaker": aegisBreaker(), "x/time/rate": timeRate(), "failsafe rate": failsafeRate(),
+		"go-zero breaker": zeroBreaker(), "aegis breaker": aegisBreaker(), "failsafe throttler": failsafeThrottler(), "x/time/rate": timeRate(), "failsafe rate": failsafeRate(),
 		"x/sync/semaphore": syncSemaphore(1), "failsafe bulkhead": failsafeBulkhead(1), "failsafe adaptive": failsafeAdaptive(),
 		"aegis BBR": aegisBBR(), "go-zero shedder": zeroShedder(), "failsafe retry": failsafeExecutor(failsafeRetry()),
 		"failsafe stack": failsafeStack(false), "failsafe stack with timeout": failsafeStack(true),
-		"kalan breaker": kalanBreaker(), "kalan rate": kalanRate(), "kalan slots": kalanSlots(1), "kalan limit": kalanLimit(limit.Fixed(1), true), "kalan retry": kalanRetry(),
+		"kalan breaker": kalanBreaker(), "kalan throttle": kalanThrottle(), "kalan rate": kalanRate(), "kalan slots": kalanSlots(1), "kalan limit": kalanLimit(limit.Fixed(1), true), "kalan retry": kalanRetry(),
 	} {
 		ran := 0
 		for range 3 {

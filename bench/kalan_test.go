@@ -12,6 +12,7 @@ import (
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/slots"
 )
 
@@ -50,6 +51,25 @@ func kalanBreaker() call {
 		now := k.now()
 		k.mu.Lock()
 		k.policy.Settle(now, &pass, outcome(err), now.Sub(began))
+		k.mu.Unlock()
+		return err
+	}
+}
+
+func kalanThrottle() call {
+	k := behindLock(throttle.New(throttle.Config{}))
+	return func(fn work) error {
+		now := k.now()
+		k.mu.Lock()
+		mark, ok := k.policy.Admit(now, 0)
+		k.mu.Unlock()
+		if !ok {
+			return policy.Throttled
+		}
+		_, err := fn()
+		now = k.now()
+		k.mu.Lock()
+		k.policy.Settle(now, &mark, outcome(err), false)
 		k.mu.Unlock()
 		return err
 	}

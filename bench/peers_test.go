@@ -7,6 +7,7 @@ import (
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
+	"github.com/failsafe-go/failsafe-go/adaptivethrottler"
 	"github.com/failsafe-go/failsafe-go/bulkhead"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
@@ -83,6 +84,23 @@ func aegisBreaker() call {
 			b.MarkFailed()
 		} else {
 			b.MarkSuccess()
+		}
+		return err
+	}
+}
+
+// failsafeThrottler is used by its permits, without an executor.
+func failsafeThrottler() call {
+	t := adaptivethrottler.NewWithDefaults[int]()
+	return func(fn work) error {
+		if !t.TryAcquirePermit() {
+			return adaptivethrottler.ErrExceeded
+		}
+		_, err := fn()
+		if err != nil {
+			t.RecordError(err)
+		} else {
+			t.RecordSuccess()
 		}
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 // titles say what each benchmark does.
 var titles = map[string]string{
 	"Breaker":             "Circuit breaker: a call that passes and succeeds",
+	"Throttle":            "Adaptive throttle: a call that passes and is accepted",
 	"Rate":                "Rate limit: a call that passes",
 	"Slots":               "Fixed limit: a slot taken and given back",
 	"AdaptiveLimit":       "Adaptive limit: a slot taken and given back",
@@ -91,6 +92,6 @@ func summaryOf(groups []*group) string {
 
 // short are the names in the README, of those that are in it.
 var short = map[string]string{
-	"Breaker": "circuit breaker", "Rate": "rate limit", "Slots": "fixed limit", "AdaptiveLimit": "adaptive limit", "Retry": "retry",
+	"Breaker": "circuit breaker", "Throttle": "adaptive throttle", "Rate": "rate limit", "Slots": "fixed limit", "AdaptiveLimit": "adaptive limit", "Retry": "retry",
 	"Stack": "full stack", "StackTimeout": "full stack with a timeout",
 }

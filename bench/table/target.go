@@ -12,7 +12,7 @@ type target struct {
 }
 
 // alone are the policies that have peers.
-var alone = []string{"Breaker", "Rate", "Slots", "AdaptiveLimit", "Retry"}
+var alone = []string{"Breaker", "Throttle", "Rate", "Slots", "AdaptiveLimit", "Retry"}
 
 func targets(groups []*group) []target {
 	var all []target
