@@ -33,7 +33,7 @@ func LimitMemory(share float64) (int64, error) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return debug.SetMemoryLimit(-1), nil
 	}
-	allowed, ok := MemoryOf(os.DirFS("/"))
+	allowed, ok := memoryOf(os.DirFS("/"))
 	if !ok {
 		return 0, nil
 	}
@@ -42,11 +42,11 @@ func LimitMemory(share float64) (int64, error) {
 	return limit, nil
 }
 
-// MemoryOf returns how many bytes the control group of this process may use:
+// memoryOf returns how many bytes the control group of this process may use:
 // the least of what it and the groups around it allow, in version 2 and 1 of
 // the interface. root is the file system's root, os.DirFS("/"). ok is false
 // when no group has a limit, or when there are no groups to be found.
-func MemoryOf(root fs.FS) (limit int64, ok bool) {
+func memoryOf(root fs.FS) (limit int64, ok bool) {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return 0, false

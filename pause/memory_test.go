@@ -40,7 +40,7 @@ func TestTheMemoryOfTheControlGroup(t *testing.T) {
 		"more than there can be":       {tree("proc/self/cgroup", "0::/", "sys/fs/cgroup/memory.max", "99999999999999999999"), 0},
 		"a path without an end":        {tree("proc/self/cgroup", "0::/"+strings.Repeat("a/", 1<<20), "sys/fs/cgroup/memory.max", "1000"), 1000},
 	} {
-		got, ok := MemoryOf(test.root)
+		got, ok := memoryOf(test.root)
 		if ok != (test.want > 0) || ok && got != test.want {
 			t.Errorf("%s: %d, %v, want %d", name, got, ok, test.want)
 		}
@@ -53,7 +53,7 @@ func FuzzMemoryOf(f *testing.F) {
 	f.Add("4:memory:/a/b\n0::/\n", "1", "9223372036854771712")
 	f.Add("4:memory:../..//:\n", "0x10", "-1")
 	f.Fuzz(func(t *testing.T, cgroup, v2, v1 string) {
-		limit, ok := MemoryOf(tree("proc/self/cgroup", cgroup, "sys/fs/cgroup/memory.max", v2,
+		limit, ok := memoryOf(tree("proc/self/cgroup", cgroup, "sys/fs/cgroup/memory.max", v2,
 			"sys/fs/cgroup/a/memory.max", v1, "sys/fs/cgroup/memory/a/memory.limit_in_bytes", v1))
 		if ok && (limit < 1 || limit >= 1<<62) || !ok && limit != 0 && limit != math.MaxInt64 {
 			t.Errorf("limit %d, %v", limit, ok)
@@ -76,7 +76,7 @@ func TestTheCollectorIsTold(t *testing.T) {
 		t.Errorf("with GOMEMLIMIT: %d, %v, want %d unchanged", got, err, before)
 	}
 	t.Setenv("GOMEMLIMIT", "")
-	allowed, ok := MemoryOf(os.DirFS("/"))
+	allowed, ok := memoryOf(os.DirFS("/"))
 	for share, part := range map[float64]float64{0: 0.9, 0.5: 0.5, 1: 1} {
 		want := int64(0)
 		if ok {
