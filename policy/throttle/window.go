@@ -15,6 +15,11 @@ const slices = 16
 // that were accepted.
 type tally struct{ requests, accepts uint64 }
 
+func (t *tally) add(accepted uint64) {
+	t.requests++
+	t.accepts += accepted
+}
+
 // A window counts the requests of the last while, by level. It keeps totals, so
 // that a share costs no walk.
 type window struct {
@@ -34,10 +39,8 @@ func newWindow(d time.Duration) window {
 func (w *window) length() time.Duration { return span.Mul(w.width, slices) }
 
 func (w *window) add(level uint8, accepted uint64) {
-	for _, sum := range [...]*tally{&w.total[level], &w.ring[w.at][level]} {
-		sum.requests++
-		sum.accepts += accepted
-	}
+	w.total[level].add(accepted)
+	w.ring[w.at][level].add(accepted)
 }
 
 // see moves the window to now. It is small enough to be inlined: nearly every
