@@ -9,6 +9,7 @@ import (
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/span"
+	"github.com/kalan-go/kalan/sim/internal/world"
 )
 
 // mostEvents is how many events a scenario may need: half an hour of one
@@ -126,7 +127,7 @@ func (s *Scenario) pile() float64 {
 		for j := range s.Loads {
 			l := &s.Loads[j]
 			if g := attemptsOf(l.Client, l.Guard); !bounded(l.Guard) {
-				rate += s.loadRate(l) * g * s.reach(l.To, v.Name)
+				rate += (s.openRate(l)*g + s.leftRate(l)) * s.reach(l.To, v.Name)
 			}
 		}
 		if each := s.takes(Target{Service: v.Name}).Seconds(); v.Workers > 0 && each > 0 {
@@ -172,17 +173,75 @@ func (s *Service) guardOf(to string) *Guard {
 
 // loadRate returns how many requests of a load come a second, spikes included.
 func (s *Scenario) loadRate(l *Load) float64 {
-	rate := l.meanRate(s.Duration)
+	rate := s.openRate(l)
 	if l.Clients > 0 {
-		each := max(span.Add(s.takes(l.To), l.Think.Mean()), time.Millisecond)
+		each := span.Add(span.Add(s.takes(l.To), l.Think.Mean()), span.Mul(s.find(l.To.Service).Network.Mean(), 2))
+		if each == 0 {
+			each = world.Breath
+		}
 		rate += float64(l.Clients) / each.Seconds()
 	}
+	return rate
+}
+
+// openRate returns how many of them come whatever becomes of those before.
+func (s *Scenario) openRate(l *Load) float64 {
+	rate := l.meanRate(s.Duration)
 	for j := range s.Triggers {
 		if t := &s.Triggers[j]; t.What == Spike && t.Of.Service == l.Name {
 			rate *= max(t.Factor, 1)
 		}
 	}
 	return rate
+}
+
+// leftRate returns how many attempts a second the clients of a closed loop leave
+// behind at most. While they wait each of them has one: only somebody who gives
+// up, they or a service on the way, can have another one wait as well.
+func (s *Scenario) leftRate(l *Load) float64 {
+	if patience := s.shortest(l); l.Clients > 0 && patience > 0 {
+		return float64(l.Clients) / patience.Seconds()
+	}
+	return 0
+}
+
+// shortest returns the shortest time that anybody waits on the way of a load's
+// requests; 0: all wait for ever.
+func (s *Scenario) shortest(l *Load) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	waits := func(d time.Duration) {
+		if d > 0 {
+			least = min(least, d)
+		}
+	}
+	caller := func(k *Client, g *Guard) {
+		switch {
+		case g != nil:
+			waits(g.Config.WithDefaults().Exchange)
+		case k != nil:
+			waits(k.Timeout)
+		}
+	}
+	waits(l.Deadline)
+	caller(l.Client, l.Guard)
+	known := map[Target]bool{}
+	var visit func(t Target)
+	visit = func(t Target) {
+		if known[t] {
+			return
+		}
+		known[t] = true
+		v := s.find(t.Service)
+		waits(v.promise(t.Route))
+		for _, to := range s.calls(t) {
+			caller(v.Client, v.guardOf(to.Service))
+			visit(to)
+		}
+	}
+	if visit(l.To); least < math.MaxInt64 {
+		return least
+	}
+	return 0
 }
 
 // bytesEach is what a request that waits takes: its visit, its call, the slot

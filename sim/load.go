@@ -35,7 +35,8 @@ type Load struct {
 	// fewer when answers are late: latency is that of the requests that were
 	// sent, not of those that would have been (coordinated omission).
 	Clients int `yaml:"clients"`
-	// Think is how long a client of the closed loop thinks. Left out: not at all.
+	// Think is how long a client of the closed loop thinks. Left out: not at all,
+	// or a millisecond after an answer that took no time.
 	Think random.Law `yaml:"think"`
 	// Deadline is how long a caller waits in all, retries included. 0: for ever.
 	Deadline time.Duration `yaml:"deadline"`

@@ -38,11 +38,13 @@ type player struct {
 	Options
 	mu        sync.Mutex
 	done, all float64 // replications, also parts of one
+	events    atomic.Uint64
+	most      uint64 // of events
 }
 
 // newPlayer returns what plays the arms and the searches.
 func newPlayer(arms []*compiler, s *Scenario, o Options) *player {
-	p := &player{Options: o}
+	p := &player{Options: o, most: mostEvents}
 	for _, c := range arms {
 		p.all += float64(c.s.Replications)
 	}
@@ -62,6 +64,11 @@ func (p *player) tell(part float64) {
 	p.done += part
 	p.Progress(min(p.done/p.all, 1))
 }
+
+// outgrown reports whether all replications together, those of searches
+// included, have taken more events than Validate lets a scenario need: a closed
+// loop may be faster than can be foreseen.
+func (p *player) outgrown() bool { return p.events.Load() > p.most }
 
 func (p *player) stopped() bool {
 	select {
@@ -105,6 +112,9 @@ func (p *player) playAll(arms []*compiler) ([]played, error) {
 		})
 	}
 	wait.Wait()
+	if p.outgrown() {
+		return nil, fmt.Errorf("more than %.3g events have been played, and that is the most; write a shorter duration, fewer replications or a lower rate", float64(p.most))
+	}
 	var stopped error
 	for i := range jobs {
 		switch err := jobs[i].err; {
@@ -129,7 +139,8 @@ func (p *player) play(job *played) {
 		at := float64(now) / float64(m.End)
 		p.tell(at - told)
 		told = at
-		return !p.stopped()
+		p.events.Add(world.Watched)
+		return !p.stopped() && !p.outgrown()
 	}
 	began := time.Now()
 	job.tally, job.err = world.New(&m, random.Of(job.arm.s.Seed, uint64(job.replication))).Run()

@@ -64,6 +64,9 @@ func (a *Agenda) Push(at policy.Instant, kind uint8, x, y int32, gen uint32) {
 	if e.At == a.now {
 		// The heap would carry it past everything that is pending, only to give
 		// it back at once.
+		if len(a.due) == cap(a.due) && a.next > len(a.due)/2 {
+			a.due, a.next = a.due[:copy(a.due, a.due[a.next:])], 0 // an instant may have more events than there is room for
+		}
 		a.due = append(a.due, e)
 		return
 	}

@@ -157,3 +157,21 @@ func turn(a *Agenda, n int) {
 	e.Gen = e.Gen*1664525 + 1013904223
 	a.Push(e.At+policy.Instant(uint64(e.Gen)*uint64(2*n)>>32)+1, e.Kind, e.A, e.B, e.Gen)
 }
+
+// An instant at which something always happens next takes no more memory than
+// what is pending at it.
+func TestAnInstantTakesWhatIsPending(t *testing.T) {
+	var a Agenda
+	for i := range int32(100) {
+		a.Push(0, 0, i, 0, 0)
+	}
+	for i := range int32(100_000) {
+		if e, ok := a.Pop(); !ok || e.A != i {
+			t.Fatalf("popped %+v, %v, want %d", e, ok, i)
+		}
+		a.Push(0, 0, i+100, 0, 0)
+	}
+	if cap(a.due) > 1000 {
+		t.Errorf("there is room for %d events, and 100 are pending", cap(a.due))
+	}
+}

@@ -158,5 +158,14 @@ func (w *World) served(r *request, client int32, a answer) {
 		return
 	}
 	think := r.id.Sub(forThink)
-	w.agenda.Push(w.now.Add(w.m.Loads[r.load].Think.Draw(&think, 0)), arrives, r.load, client, byClient)
+	pause := w.m.Loads[r.load].Think.Draw(&think, 0)
+	if pause == 0 && w.now == r.asked {
+		pause = Breath
+	}
+	w.agenda.Push(w.now.Add(pause), arrives, r.load, client, byClient)
 }
+
+// Breath is how long a client of a closed loop waits at least when it does not
+// think and its answer took no time: no program asks again in none, and the
+// clock would stand still for ever.
+const Breath = time.Millisecond

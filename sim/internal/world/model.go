@@ -24,8 +24,8 @@ type Model struct {
 	Bin      time.Duration // of the series
 	Visits   int           // the most that may be in the world at once
 	Journals bool          // keep the guards' decisions
-	// Watch is told the time, once in some ten thousand events, and says
-	// whether to go on. nil: to the end.
+	// Watch is told the time, once in Watched events, and says whether to go on.
+	// nil: to the end.
 	Watch func(policy.Instant) bool
 }
 

@@ -68,15 +68,15 @@ func New(m *Model, s random.Stream) *World {
 	return w
 }
 
-// watched is how many events there are between two looks of the model's Watch.
-const watched = 1 << 14
+// Watched is how many events there are between two looks of the model's Watch.
+const Watched = 1 << 14
 
 // Run plays the model to its end. The error says that more requests were in
 // the world at once than the model allows. There is no tally when Watch has
 // ended it.
 func (w *World) Run() (*Tally, error) {
 	for n := uint(1); w.Step(); n++ {
-		if n%watched == 0 && w.m.Watch != nil && !w.m.Watch(w.now) {
+		if n%Watched == 0 && w.m.Watch != nil && !w.m.Watch(w.now) {
 			return nil, nil
 		}
 		if w.live > w.m.Visits {
