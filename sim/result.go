@@ -178,7 +178,8 @@ type SearchResult struct {
 }
 
 // A Trial is a value that a search tried: how many replications did not
-// recover, how many of those were undecided, and how many there were in all.
+// recover, how many of those were undecided or ended under the trigger, and how
+// many there were in all.
 type Trial struct {
 	Value                 float64
 	Tipped, Undecided, Of int

@@ -117,12 +117,12 @@ func (b *bisection) tips(x float64) (bool, error) {
 	}
 	trial := Trial{Value: x, Of: len(all)}
 	for _, p := range all {
-		switch v, _ := c.courseOf(p.tally).judge(); {
-		case v == Undecided:
-			trial.Undecided++
-			trial.Tipped++ // it has not been seen to recover
-		case v >= SlowDrain:
-			trial.Tipped++
+		v, _ := c.courseOf(p.tally).judge()
+		if v > Recovers {
+			trial.Tipped++ // what has not been seen to recover has not recovered
+		}
+		if v == Undecided || v == Suffers && b.found.What == "trigger" {
+			trial.Undecided++ // the trigger, or the run, ended too late or too soon to tell
 		}
 	}
 	b.found.Trials = append(b.found.Trials, trial)
