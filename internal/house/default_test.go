@@ -15,6 +15,7 @@ import (
 	"github.com/kalan-go/kalan/handoff"
 	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/kalansql"
+	"github.com/kalan-go/kalan/pace"
 	"github.com/kalan-go/kalan/pause"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/bucket"
@@ -48,6 +49,7 @@ func TestEveryDefaultIsWhatTheCommentSays(t *testing.T) {
 		jitter.Start{}.WithDefaults(),
 		jitter.Lifetime{}.WithDefaults(),
 		kalansql.Config{}.WithDefaults(),
+		pace.Config{}.WithDefaults(),
 		pause.Config{}.WithDefaults(),
 		breaker.Config{}.WithDefaults(),
 		bucket.Config{}.WithDefaults(),

@@ -14,6 +14,7 @@ import (
 	"github.com/kalan-go/kalan/drain"
 	"github.com/kalan-go/kalan/handoff"
 	"github.com/kalan-go/kalan/kalansql"
+	"github.com/kalan-go/kalan/pace"
 	"github.com/kalan-go/kalan/pause"
 	"github.com/kalan-go/kalan/policy/stack"
 	"github.com/kalan-go/kalan/slots"
@@ -52,6 +53,16 @@ func TestNoNumberBreaksWhatIsMadeOfIt(t *testing.T) {
 			q, err := handoff.New(c, handoff.Work[int]{Do: func(context.Context, int) {}})
 			if err == nil {
 				_, err = q.Offer(t.Context(), 1), q.Close(t.Context())
+			}
+			return err
+		},
+		func(c pace.Config) error {
+			l, err := pace.New(c)
+			if err == nil {
+				err = l.Wait(t.Context(), 1)
+			}
+			if _, e := pace.NewSet[int](c); e != nil {
+				return e
 			}
 			return err
 		},
