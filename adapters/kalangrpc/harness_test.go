@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -76,12 +77,19 @@ func dial(t *testing.T, target string, options ...grpc.DialOption) *grpc.ClientC
 	return conn
 }
 
-// call is serve and dial: a client behind c's guard.
+// call is serve and dial: a client behind c's guard. It is connected, so that no
+// call's limit is spent on that.
 func call(t *testing.T, s *service, c kalangrpc.Client) grpc_testing.TestServiceClient {
 	t.Helper()
 	_, target := serve(t, s)
-	return grpc_testing.NewTestServiceClient(dial(t, target, c.Options()...))
+	conn := dial(t, target, c.Options()...)
+	conn.Connect()
+	eventually(t, "the client is connected", func() bool { return conn.GetState() == connectivity.Ready })
+	return grpc_testing.NewTestServiceClient(conn)
 }
+
+// brief is a limit that a test lets pass, and yet long for what begins in it.
+const brief = 500 * time.Millisecond
 
 // exchange limits one attempt.
 func exchange(d time.Duration) func(*kalan.Config) { return func(c *kalan.Config) { c.Exchange = d } }

@@ -90,7 +90,7 @@ func TestFullServer(t *testing.T) {
 func TestServerRefusals(t *testing.T) {
 	s := &service{empty: func(context.Context, int64) error { return status.Error(codes.Internal, "broken") }}
 	open := guard(t, func(c *kalan.Config) { c.Breaker.Calls = 1 })
-	rate := guard(t, func(c *kalan.Config) { c.Rate, c.Breaker.Mode = 1, breaker.Disabled })
+	rate := guard(t, func(c *kalan.Config) { c.Rate, c.Breaker.Mode = .001, breaker.Disabled })
 	for _, test := range []struct {
 		g    *kalan.Guard
 		code codes.Code

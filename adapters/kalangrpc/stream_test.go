@@ -81,7 +81,7 @@ func TestStreamHoldsItsSlot(t *testing.T) {
 // A long stream gives its slot back with its first message and outlives the
 // exchange limit; until then the limit holds.
 func TestLongStream(t *testing.T) {
-	g := guard(t, func(c *kalan.Config) { c.Limit, c.Exchange = limit.Fixed(1), 100*time.Millisecond })
+	g := guard(t, func(c *kalan.Config) { c.Limit, c.Exchange = limit.Fixed(1), brief })
 	client := call(t, &service{duplex: echo}, kalangrpc.Client{Guard: g, Long: always})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -90,7 +90,7 @@ func TestLongStream(t *testing.T) {
 		t.Errorf("%d slots taken by a long stream that has begun, want none", n)
 	}
 	second := talk(t, ctx, client)
-	limit := time.Now().Add(200 * time.Millisecond)
+	limit := time.Now().Add(2 * brief)
 	eventually(t, "twice the limit has passed", func() bool { return time.Now().After(limit) })
 	for _, s := range []grpc_testing.TestService_FullDuplexCallClient{stream, second} {
 		if err := s.Send(&grpc_testing.StreamingOutputCallRequest{}); err != nil {
@@ -130,7 +130,7 @@ func TestLongStreamThatHangs(t *testing.T) {
 		<-s.Context().Done()
 		return s.Context().Err()
 	}
-	g := guard(t, func(c *kalan.Config) { c.Exchange = 100 * time.Millisecond })
+	g := guard(t, func(c *kalan.Config) { c.Exchange = brief })
 	client := call(t, &service{duplex: hang}, kalangrpc.Client{Guard: g, Long: always})
 	stream, err := client.FullDuplexCall(t.Context())
 	if err != nil {
@@ -148,7 +148,7 @@ func TestStreamPastItsLimit(t *testing.T) {
 		<-s.Context().Done()
 		return s.Context().Err()
 	}
-	g := guard(t, func(c *kalan.Config) { c.Exchange = 100 * time.Millisecond })
+	g := guard(t, func(c *kalan.Config) { c.Exchange = brief })
 	client := call(t, &service{duplex: hang}, kalangrpc.Client{Guard: g})
 	stream, err := client.FullDuplexCall(t.Context())
 	if err != nil {
