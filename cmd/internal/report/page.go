@@ -94,7 +94,7 @@ func cardOf(a *sim.ArmResult) card {
 	add("attempts per request", times(a.Amplification.Mean))
 	add("wasted work", percent(a.Wasted.Mean))
 	if a.Verdict == sim.Recovers {
-		add("recovers", recovery(a))
+		add("recovery after the trigger", recovery(a))
 	}
 	if len(a.Loads) > 1 && a.Fairness.N > 0 {
 		add("fairness", figure.Fixed(a.Fairness.Mean, 2)+" of 1")
