@@ -92,7 +92,7 @@ func TestSimulateRefuses(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                           "the file is empty",
-		"kind: walks\nnonsense: 1\n": `1:7: kind: "walks" is not a kind of scenario; write walk`,
+		"kind: walks\nnonsense: 1\n": `1:7: kind: "walks" is not a kind of scenario; write events for a system under load`,
 		"kind: [":                    "1:",
 		strings.Replace(string(good), "requests: 40", "requests: 1000000", 1):       "write fewer requests",
 		strings.Replace(string(good), "requests: 40", "requests: -1", 1):            "requests: -1 is out of range",

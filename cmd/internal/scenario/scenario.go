@@ -14,6 +14,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kalan-go/kalan/cmd/internal/strict"
@@ -41,23 +42,48 @@ func Read(name string, text []byte) (File, strict.Problems) {
 	}
 	doc, _ := strict.Decode(name, text, &head)
 	switch head.Kind {
-	case walk.Kind, "":
-		var s walk.Scenario
-		doc, found := strict.Decode(name, text, &s)
-		found = append(found, doc.Place(s.Validate())...)
-		found.Sort()
-		return File{Walk: &s}, found
+	case walk.Kind:
+		return readWalk(name, text)
 	case sim.Kind:
-		s, found := readEvents(name, text)
-		return File{Events: &s}, found
+		return readEvents(name, text)
 	}
-	return File{}, strict.Problems{{Position: doc.Locate("kind"), Problem: policy.Problem{
-		Path: "kind", Text: fmt.Sprintf("%.40q is not a kind of scenario; write %s or %s", head.Kind, walk.Kind, sim.Kind)}}}
+	// All mistakes are told at once, also here: those of the kind whose keys it
+	// has.
+	read := readEvents
+	_, events := strict.Decode(name, text, &sim.Scenario{})
+	if _, walks := strict.Decode(name, text, &walk.Scenario{}); len(walks) < len(events) {
+		read = readWalk
+	}
+	f, found := read(name, text)
+	if said := func(p strict.Problem) bool { return p.Path == "kind" || p.Path == "" }; !slices.ContainsFunc(found, said) {
+		found = append(found, strict.Problem{Position: doc.Locate("kind"), Problem: policy.Problem{Path: "kind", Text: unkind(head.Kind)}})
+		found.Sort()
+	}
+	return f, found
 }
 
-func readEvents(name string, text []byte) (sim.Scenario, strict.Problems) {
+// unkind says what a kind that there is not should be.
+func unkind(kind string) string {
+	said := fmt.Sprintf("%.40q is not a kind of scenario", kind)
+	if kind == "" {
+		said = "is missing"
+	}
+	return fmt.Sprintf("%s; write %s for a system under load, or %s for requests along a call chain", said, sim.Kind, walk.Kind)
+}
+
+func readWalk(name string, text []byte) (File, strict.Problems) {
+	var s walk.Scenario
+	doc, found := strict.Decode(name, text, &s)
+	s.Kind = walk.Kind // whoever read the head has seen to that
+	found = append(found, doc.Place(s.Validate())...)
+	found.Sort()
+	return File{Walk: &s}, found
+}
+
+func readEvents(name string, text []byte) (File, strict.Problems) {
 	var s sim.Scenario
 	doc, found := strict.Decode(name, text, &s)
+	s.Kind = sim.Kind
 	noteZeros(doc, &s)
 	r := resolver{beside: name, doc: doc, read: map[string]gateway{}}
 	r.all(&s)
@@ -70,7 +96,7 @@ func readEvents(name string, text []byte) (sim.Scenario, strict.Problems) {
 		}
 	}
 	found.Sort()
-	return s, found
+	return File{Events: &s}, found
 }
 
 // noteZeros tells the arms which zeros were written in them.

@@ -133,8 +133,17 @@ func TestKindsAreToldApart(t *testing.T) {
 	if events.Events == nil || events.Walk != nil {
 		t.Errorf("%+v", events)
 	}
-	if _, problems := scenario.Read("o.yaml", []byte("kind: other\n")); problems.Error() != `o.yaml:1:7: kind: "other" is not a kind of scenario; write walk or events` {
-		t.Error(problems)
+	for text, want := range map[string]string{
+		"":                     "o.yaml:1:1: the file is empty",
+		"kind: [a]\nname: x\n": "o.yaml:1:7: kind: is a list",
+		"kind: walks\npromise: 1s\nrequests: 1q\n":                       `o.yaml:1:7: kind: "walks" is not a kind of scenario; write events for a system under load, or walk for requests along a call chain` + "\n" + `o.yaml:3:11: requests: is the text "1q"; write a whole number`,
+		"name: x\nservices: {s: {worker: 1}}\nloads: {l: {to: t}}\n":     "o.yaml:1:1: kind: is missing; write events for a system under load, or walk for",
+		"services: {s: {worker: 1}}\nloads: {l: {to: t}}\nkind: evnts\n": `o.yaml:1:16: services.s.worker: unknown key; did you mean "workers"?`,
+	} {
+		_, problems := scenario.Read("o.yaml", []byte(text))
+		if got := problems.Error(); !strings.Contains(got, want) || strings.Contains(got, "services: unknown") || strings.Count(got, "kind:") > 1 {
+			t.Errorf("%q: %s\nwant %s", text, got, want)
+		}
 	}
 }
 
