@@ -184,9 +184,9 @@ func (s *Scenario) exists(c *field.Check, path string, t Target) {
 	case t == (Target{}):
 		c.Refuse(path, "is missing; write the name of a service")
 	case v == nil:
-		c.Refuse(path, "there is no service %.60q; write one of %s", t.Service, nameList(s.Services, func(v *Service) string { return v.Name }))
+		c.Refuse(path, "there is no service %.60q; %s", t.Service, oneOf(s.Services, func(v *Service) string { return v.Name }))
 	case t.Route != "" && !v.hasRoute(t.Route):
-		c.Refuse(path, "%s has no route %.60q; write one of %s", t.Service, t.Route, nameList(v.Routes, func(r *Route) string { return r.Name }))
+		c.Refuse(path, "%s has no route %.60q; %s", t.Service, t.Route, oneOf(v.Routes, func(r *Route) string { return r.Name }))
 	}
 }
 
@@ -233,8 +233,12 @@ func law(c *field.Check, path string, l random.Law) {
 	}
 }
 
-func nameList[T any](all []T, name func(*T) string) string {
-	text := ""
+// oneOf says which names there are to choose from.
+func oneOf[T any](all []T, name func(*T) string) string {
+	if len(all) == 0 {
+		return "there are none"
+	}
+	text := "write one of "
 	for i := range min(len(all), 20) {
 		if i > 0 {
 			text += ", "

@@ -89,7 +89,7 @@ func (t *Trigger) validateKind(c *field.Check, all *Scenario) {
 	switch t.What {
 	case Spike:
 		if all.loadOf(t.Of.Service) == nil || t.Of.Route != "" {
-			c.Refuse("of", "there is no load %.60q; write one of %s", t.Of, nameList(all.Loads, func(l *Load) string { return l.Name }))
+			c.Refuse("of", "there is no load %.60q; %s", t.Of, oneOf(all.Loads, func(l *Load) string { return l.Name }))
 		}
 		if t.Factor <= 0 {
 			c.Refuse("factor", "is missing; write how many times more requests come")
@@ -154,7 +154,7 @@ func (c Claim) validate(s *Scenario, sound bool) policy.Problems {
 			f.Refuse("", "nobody calls over %.60q; write \"service>service\", as the scripts have it", c.of)
 		}
 	case c.of != "" && s.loadOf(c.of) == nil:
-		f.Refuse("", "there is no load %.60q; write one of %s", c.of, nameList(s.Loads, func(l *Load) string { return l.Name }))
+		f.Refuse("", "there is no load %.60q; %s", c.of, oneOf(s.Loads, func(l *Load) string { return l.Name }))
 	}
 	if c.unit == "capacity" && sound && f.Problems() == nil && s.Capacity() == 0 {
 		f.Refuse("", "nothing limits what the system can answer, so it has no capacity; give a service workers, or write a number")
@@ -187,15 +187,15 @@ func (q *Search) validate(all *Scenario) policy.Problems {
 	}
 	arm, known := all.Arm(q.Arm)
 	if !known {
-		c.Refuse("arm", "there is no arm %.60q; write one of %s", q.Arm, nameList(all.Arms, func(a *Arm) string { return a.Name }))
+		c.Refuse("arm", "there is no arm %.60q; %s", q.Arm, oneOf(all.Arms, func(a *Arm) string { return a.Name }))
 	}
 	switch {
 	case (q.Trigger == "") == (q.Load == ""):
 		c.Refuse("trigger", "write what is varied: a trigger or a load, and not both")
 	case q.Trigger != "" && arm.triggerOf(q.Trigger) == nil:
-		c.Refuse("trigger", "there is no trigger %.60q; write one of %s", q.Trigger, nameList(arm.Triggers, func(t *Trigger) string { return t.Name }))
+		c.Refuse("trigger", "there is no trigger %.60q; %s", q.Trigger, oneOf(arm.Triggers, func(t *Trigger) string { return t.Name }))
 	case q.Load != "" && (arm.loadOf(q.Load) == nil || arm.loadOf(q.Load).Rate == 0):
-		c.Refuse("load", "there is no load %.60q with a rate", q.Load)
+		c.Refuse("load", "there is no load %.60q with a rate; give it one, or vary another", q.Load)
 	}
 	c.Number("from", q.From, 0, mostRate)
 	c.Number("to", q.To, 0, mostRate)

@@ -76,6 +76,7 @@ func TestEveryMistakeInServicesIsNamed(t *testing.T) {
 func TestEveryMistakeInTheRestIsNamed(t *testing.T) {
 	mistakes{
 		"loads.callers.to: is missing":                                               func(s *sim.Scenario) { s.Loads[0].To = sim.Target{} },
+		`loads.callers.to: store has no route "x"; there are none`:                   func(s *sim.Scenario) { s.Loads[0].To = sim.Target{Service: "store", Route: "x"} },
 		"loads.callers.rate: -1 is out of range":                                     func(s *sim.Scenario) { s.Loads[0].Rate = -1 },
 		"loads.callers.rate: +Inf is out of range":                                   func(s *sim.Scenario) { s.Loads[0].Rate = math.Inf(1) },
 		"loads.batch.rate: nobody calls":                                             func(s *sim.Scenario) { s.Loads[1].Clients = 0 },
@@ -96,20 +97,20 @@ func TestEveryMistakeInTheRestIsNamed(t *testing.T) {
 		"triggers.spike.factor: is missing; write how many times slower": func(s *sim.Scenario) {
 			s.Triggers[2].What, s.Triggers[2].Of, s.Triggers[2].Factor = sim.Latency, target("store"), 0
 		},
-		`triggers.spike.of: "prices" is not a cache`:               func(s *sim.Scenario) { s.Triggers[2].What, s.Triggers[2].Of = sim.Flush, target("prices") },
-		"expect[0]: there is no load \"x\"":                        expecting("goodput of x >= 1"),
-		"expect[0]: there is no service \"x\"":                     expecting("work of x >= 1"),
-		"expect[0]: recovery is known of the whole system":         expecting("recovery of callers < 1s"),
-		"expect[0]: nobody calls over \"a>b\"":                     expecting("amplification of a>b < 2"),
-		"arms.b.expect[0]: there is no load \"x\"":                 func(s *sim.Scenario) { s.Arms[1].Expect = claims("goodput of x >= 1") },
-		"arms.b.services.orders.workers: -3 is out of range":       func(s *sim.Scenario) { s.Arms[1].Services[0].Workers = -3 },
-		`arms.b.loads.new.to: there is no service "x"`:             func(s *sim.Scenario) { s.Arms[1].Loads = []sim.Load{{Name: "new", Rate: 1, To: target("x")}} },
-		"searches.s.trigger: write what is varied":                 searching(sim.Search{}),
-		"searches.s.trigger: there is no trigger \"x\"":            searching(sim.Search{Trigger: "x"}),
-		"searches.s.load: there is no load \"batch\" with a rate":  searching(sim.Search{Load: "batch"}),
-		"searches.s.arm: there is no arm \"x\"; write one of a, b": searching(sim.Search{Arm: "x", Load: "callers"}),
-		"searches.s.to: 3 is not above from, 5":                    searching(sim.Search{Load: "callers", From: 5, To: 3}),
-		"duration: the run may need":                               func(s *sim.Scenario) { s.Duration, s.Replications = 20*24*time.Hour, 1000 },
+		`triggers.spike.of: "prices" is not a cache`:                           func(s *sim.Scenario) { s.Triggers[2].What, s.Triggers[2].Of = sim.Flush, target("prices") },
+		"expect[0]: there is no load \"x\"":                                    expecting("goodput of x >= 1"),
+		"expect[0]: there is no service \"x\"":                                 expecting("work of x >= 1"),
+		"expect[0]: recovery is known of the whole system":                     expecting("recovery of callers < 1s"),
+		"expect[0]: nobody calls over \"a>b\"":                                 expecting("amplification of a>b < 2"),
+		"arms.b.expect[0]: there is no load \"x\"":                             func(s *sim.Scenario) { s.Arms[1].Expect = claims("goodput of x >= 1") },
+		"arms.b.services.orders.workers: -3 is out of range":                   func(s *sim.Scenario) { s.Arms[1].Services[0].Workers = -3 },
+		`arms.b.loads.new.to: there is no service "x"`:                         func(s *sim.Scenario) { s.Arms[1].Loads = []sim.Load{{Name: "new", Rate: 1, To: target("x")}} },
+		"searches.s.trigger: write what is varied":                             searching(sim.Search{}),
+		"searches.s.trigger: there is no trigger \"x\"":                        searching(sim.Search{Trigger: "x"}),
+		"searches.s.load: there is no load \"batch\" with a rate; give it one": searching(sim.Search{Load: "batch"}),
+		"searches.s.arm: there is no arm \"x\"; write one of a, b":             searching(sim.Search{Arm: "x", Load: "callers"}),
+		"searches.s.to: 3 is not above from, 5":                                searching(sim.Search{Load: "callers", From: 5, To: 3}),
+		"duration: the run may need":                                           func(s *sim.Scenario) { s.Duration, s.Replications = 20*24*time.Hour, 1000 },
 	}.check(t)
 }
 
