@@ -63,7 +63,7 @@ there is not is left out.`,
   kalan plan --budget 200ms --share 20ms --median 8ms --depth 1-4 --attempts 1,3
   kalan plan --budget 1s --share 20ms --median 8ms --p99 120ms,500ms
   kalan plan --budget 1s --share 20ms --median 8ms --layers 3,3,3 --format json`,
-		Args: cobra.NoArgs,
+		Args: fileByFlag,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if given := c.Flags().Changed; given("config") {
 				return runPlanFile(c.OutOrStdout(), flags, given)

@@ -34,12 +34,7 @@ SIGTERM, or an interrupt, makes it leave in order: readiness says no, requests a
 served on for drain.delay and may finish within drain.finish. A second signal ends it
 at once.`,
 		Example: `  kalan serve --config examples/trading/kalan.yaml`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%.60q stands alone; a flag names the file: --config %.60s", args[0], args[0])
-			}
-			return nil
-		},
+		Args:    fileByFlag,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {
 				return failure{errors.New("--config: is empty; write the name of a file, such as kalan.yaml"), statusBad}
@@ -56,6 +51,14 @@ at once.`,
 	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error; debug logs each request")
 	c.Flags().StringVar(&format, "log-format", "text", "text or json")
 	return c
+}
+
+// fileByFlag refuses the name of a file without its flag.
+func fileByFlag(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%.60q stands alone; a flag names the file: --config %.60s", args[0], args[0])
+	}
+	return nil
 }
 
 // serve runs the gateway of one file until it has left.
