@@ -88,6 +88,7 @@ var warning = regexp.MustCompile(`(?m)^\S+:\d+:\d+: warning: .*\n`)
 
 func TestPlanFileRefusesFlags(t *testing.T) {
 	for args, want := range map[string]string{
+		"kalan.yaml":                                         `kalan: "kalan.yaml" stands alone; a flag names the file: --config kalan.yaml` + "\nRun ",
 		"--config=":                                          `--config: is empty`,
 		"--config x.yaml --budget 1s":                        `--budget: the file says it: promise of a route`,
 		"--config x.yaml --attempts 1,3":                     `--attempts: the file says it: retry.attempts`,
