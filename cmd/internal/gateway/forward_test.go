@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kalan-go/kalan/internal/settings"
 )
@@ -237,6 +238,33 @@ func TestTheBodyIsAskedForWhenTheUpstreamAsks(t *testing.T) {
 			t.Errorf("%s: %q, %v", path, rest, err)
 		}
 	}
+}
+
+// An upstream that knows nothing of 100 Continue gets the body all the same, and
+// has most of its time left for it.
+func TestAnUpstreamThatNeverAsksGetsTheBody(t *testing.T) {
+	file := fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
+		c, in, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer c.Close()
+		body := make([]byte, r.ContentLength)
+		if _, err := io.ReadFull(in, body); err == nil {
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n%s", body)
+		}
+	}))
+	file.Upstreams[0].Exchange = time.Second
+	h := open(t, file)
+	const post = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello"
+	for range 10 { // a machine may stand still for a second
+		if got, err := h.raw(t, post); err == nil && strings.Contains(got, " 200 OK") && strings.Contains(got, "hello") {
+			return
+		} else if t.Logf("%q, %v", got, err); !strings.Contains(got, " 504 ") {
+			break
+		}
+	}
+	t.Error("it does not get the body")
 }
 
 // TestStreamsAreFlushed: each piece reaches the client while the answer goes

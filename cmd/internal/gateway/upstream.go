@@ -28,7 +28,7 @@ const (
 	mostAnswerHeaders = 64 << 10
 	mostIdle          = 1024
 	idleFor           = 30 * time.Second // below what servers usually keep, so that few die under a request
-	continueAfter     = time.Second
+	continueAfter     = time.Second      // at most
 )
 
 // usualFailures are the answers that a file which names none gets.
@@ -59,9 +59,20 @@ func (u *upstream) newTransport() *http.Transport {
 		MaxIdleConns:           0,
 		MaxIdleConnsPerHost:    mostIdle,
 		IdleConnTimeout:        idleFor,
-		ExpectContinueTimeout:  continueAfter,
+		ExpectContinueTimeout:  u.continueAfter(),
 		MaxResponseHeaderBytes: mostAnswerHeaders,
 	}
+}
+
+// continueAfter is how long the upstream has to ask for a body that waits to be
+// asked for. Many never do (RFC 9110, 10.1.1), so it is a small part of what the
+// exchange may take, or every request to them with such a body would run out of
+// time.
+func (u *upstream) continueAfter() time.Duration {
+	if exchange := u.config.Exchange; exchange > 0 {
+		return min(continueAfter, exchange/8)
+	}
+	return continueAfter
 }
 
 // A dialError is a connection that did not come about: no byte of any request
