@@ -80,11 +80,12 @@ func (p *process) obituary() error {
 }
 
 // stop ends the process: it is asked twice, the second time to be quick about
-// it, and then not asked any more.
+// it, and then not asked any more. In between is long enough for a gateway to
+// take the second time for one.
 func (p *process) stop() {
 	_ = p.stdin.Close()
 	for _, force := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
-		if p.within(100 * time.Millisecond) {
+		if p.within(200 * time.Millisecond) {
 			return
 		}
 		_ = p.cmd.Process.Signal(force)

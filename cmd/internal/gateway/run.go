@@ -29,8 +29,9 @@ const (
 // Run serves until ctx ends or the process is asked to stop (SIGTERM, or an
 // interrupt), and leaves in order (F6): readiness says no at once, requests are
 // served on for the delay, then nothing new is taken and what is in flight may
-// finish. A second signal ends it at once. It returns the status to exit with:
-// 0, or 1 when work had to be cut or a listener failed.
+// finish. A second signal ends it at once, unless it is the first one once more.
+// It returns the status to exit with: 0, or 1 when work had to be cut or a
+// listener failed.
 func (g *Gateway) Run(ctx context.Context) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
@@ -95,11 +96,9 @@ func (g *Gateway) leave(public *http.Server, signals <-chan os.Signal) int {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		select {
-		case s := <-signals:
+		if s := secondSignal(ctx, signals); s != nil {
 			g.log.Warn("leaving at once", "signal", s.String())
 			cancel()
-		case <-ctx.Done():
 		}
 	}()
 	var cut int64
@@ -124,6 +123,28 @@ func (g *Gateway) leave(public *http.Server, signals <-chan os.Signal) int {
 		g.log.Info("left")
 	}
 	return 0
+}
+
+// apart is how long after the first signal another one is a second one, and not
+// the first once more. A supervisor that signals a process and then its group,
+// and Ctrl-C where a script passes it on, deliver two within a millisecond, and
+// neither means that what is in flight is to be cut. Nobody presses a key twice
+// within it.
+const apart = 100 * time.Millisecond
+
+// secondSignal waits for a second signal, and returns nil when ctx ends before.
+func secondSignal(ctx context.Context, signals <-chan os.Signal) os.Signal {
+	first := time.Now()
+	for {
+		select {
+		case s := <-signals:
+			if time.Since(first) >= apart {
+				return s
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func (g *Gateway) publicServer() *http.Server {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -9,11 +10,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kalan-go/kalan/internal/settings"
@@ -42,9 +45,10 @@ func (h *house) fresh() (int, error) {
 }
 
 // TestTheListenerStaysOpenUntilTheBalancerHasNoticed is O-34, with a delay of
-// one second for its ten.
+// two seconds for its ten.
 func TestTheListenerStaysOpenUntilTheBalancerHasNoticed(t *testing.T) {
-	const delay = time.Second
+	t.Parallel()
+	const delay = 2 * time.Second
 	file := fileFor(backend(t, answers("ok")))
 	file.Drain = settings.Drain{Delay: delay, Finish: 5 * time.Second}
 	h := open(t, file)
@@ -54,7 +58,7 @@ func TestTheListenerStaysOpenUntilTheBalancerHasNoticed(t *testing.T) {
 	begin := time.Now()
 	h.signals <- syscall.SIGTERM
 	until(t, "readiness says no", func() bool { status, _ := h.probe(t, "/readyz"); return status == 503 })
-	if took := time.Since(begin); took > 200*time.Millisecond {
+	if took := time.Since(begin); took > delay {
 		t.Errorf("readiness said no after %v", took)
 	}
 	served, ticker := 0, time.NewTicker(delay/100)
@@ -64,13 +68,13 @@ func TestTheListenerStaysOpenUntilTheBalancerHasNoticed(t *testing.T) {
 		<-ticker.C
 		before := time.Since(begin)
 		status, err := h.fresh()
-		switch {
+		switch after := time.Since(begin); {
 		case err == nil && status == 200:
 			served++
-		case before > delay-delay/50:
+		case after > delay-delay/50:
 			closed = before
 		default:
-			t.Fatalf("at %v of %v: %d, %v", before, delay, status, err)
+			t.Fatalf("at %v of %v: %d, %v", after, delay, status, err)
 		}
 		if before < delay/2 {
 			if status, _ := h.probe(t, "/livez"); status != 200 {
@@ -78,7 +82,7 @@ func TestTheListenerStaysOpenUntilTheBalancerHasNoticed(t *testing.T) {
 			}
 		}
 	}
-	if closed > delay+500*time.Millisecond || served < 20 {
+	if closed > delay+patience || served < 5 {
 		t.Errorf("closed after %v, %d requests were served", closed, served)
 	}
 	if status := receive(t, "it leaves", h.status); status != 0 {
@@ -123,7 +127,7 @@ func TestWorkInFlightIsFinished(t *testing.T) {
 
 func TestConnectionsAreToldDuringTheDelay(t *testing.T) {
 	file := fileFor(backend(t, answers("ok")))
-	file.Drain.Delay = time.Second
+	file.Drain.Delay = 2 * patience
 	h := open(t, file)
 	if a := h.do(t, "GET", "/", ""); a.Close {
 		t.Error("a connection ends before the signal")
@@ -135,17 +139,62 @@ func TestConnectionsAreToldDuringTheDelay(t *testing.T) {
 	}
 	// A caller has its answer a moment before the gateway is done with it.
 	until(t, "nothing is in flight", func() bool { return h.inflight.Load() == 0 })
-	h.signals <- syscall.SIGTERM // a second signal does not wait
-	begin := time.Now()
-	if status := receive(t, "it leaves", h.status); status != 0 || time.Since(begin) > 700*time.Millisecond {
-		t.Errorf("status %d after %v", status, time.Since(begin))
+	if status := h.press(t); status != 0 {
+		t.Errorf("status %d", status)
 	}
+}
+
+// press is somebody who presses Ctrl-C until the gateway is gone.
+func (h *house) press(t testing.TB) (status int) {
+	t.Helper()
+	until(t, "it leaves", func() bool {
+		select {
+		case h.signals <- syscall.SIGTERM:
+		default:
+		}
+		select {
+		case status = <-h.status:
+			return true
+		default:
+			return false
+		}
+	})
+	return status
+}
+
+// TestOneSignalMayComeTwice: within a millisecond, and that is not somebody who
+// presses again.
+func TestOneSignalMayComeTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signals, began := make(chan os.Signal, 2), time.Now()
+		for _, after := range []time.Duration{0, time.Millisecond, apart - 1, apart} {
+			time.AfterFunc(after, func() { signals <- syscall.SIGTERM })
+		}
+		if s := secondSignal(t.Context(), signals); s != syscall.SIGTERM || time.Since(began) != apart {
+			t.Errorf("%v after %v, want the one after %v", s, time.Since(began), apart)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		signals <- syscall.SIGTERM
+		if s := secondSignal(ctx, signals); s != nil {
+			t.Errorf("the first one once more was %v", s)
+		}
+	})
 }
 
 // TestWorkThatDoesNotFinishIsCut: by the limit, or by a second signal, and
 // said in the status.
 func TestWorkThatDoesNotFinishIsCut(t *testing.T) {
-	for name, signals := range map[string]int{"the limit": 1, "a second signal": 2} {
+	for name, c := range map[string]struct {
+		finish time.Duration
+		leave  func(testing.TB, *house) int
+	}{
+		"the limit": {300 * time.Millisecond, func(t testing.TB, h *house) int {
+			h.signals <- syscall.SIGTERM
+			return receive(t, "it leaves", h.status)
+		}},
+		"a second signal": {2 * patience, func(t testing.TB, h *house) int { return h.press(t) }},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var once sync.Once
 			arrived := make(chan struct{})
@@ -153,10 +202,7 @@ func TestWorkThatDoesNotFinishIsCut(t *testing.T) {
 				once.Do(func() { close(arrived) })
 				<-r.Context().Done()
 			}))
-			file.Drain.Finish = 300 * time.Millisecond
-			if signals == 2 {
-				file.Drain.Finish = 20 * time.Second
-			}
+			file.Drain.Finish = c.finish
 			file.Upstreams[0].Exchange, file.Routes[0].Promise, file.Upstreams[0].Cancels = time.Minute, time.Minute, true
 			h := open(t, file)
 			failed := make(chan error, 1)
@@ -165,12 +211,8 @@ func TestWorkThatDoesNotFinishIsCut(t *testing.T) {
 				failed <- err
 			}()
 			receive(t, "the request", arrived)
-			begin := time.Now()
-			for range signals {
-				h.signals <- syscall.SIGTERM
-			}
-			if status := receive(t, "it leaves", h.status); status != 1 || time.Since(begin) > 3*time.Second {
-				t.Errorf("status %d after %v", status, time.Since(begin))
+			if status := c.leave(t, h); status != 1 {
+				t.Errorf("status %d", status)
 			}
 			if err := receive(t, "the client sees it", failed); err == nil {
 				t.Error("the request was answered")
@@ -234,11 +276,17 @@ func TestProbesAnswerUnderLoad(t *testing.T) {
 	}
 	until(t, "everything is taken", func() bool { return h.workers.waiting.Load() == 8 })
 	before := h.upstreams[0].guard.Snapshot().Counts.Calls
-	for range 60 {
+	took := make([]time.Duration, 60)
+	for i := range took {
 		begin := time.Now()
-		if status, _ := h.probe(t, "/livez"); status != 200 || time.Since(begin) > 500*time.Millisecond {
+		if status, _ := h.probe(t, "/livez"); status != 200 {
 			t.Errorf("%d after %v", status, time.Since(begin))
 		}
+		took[i] = time.Since(begin)
+	}
+	slices.Sort(took)
+	if median := took[30]; median > 500*time.Millisecond { // a machine may stand still during some of them
+		t.Errorf("half of the probes took %v and more", median)
 	}
 	if s := h.upstreams[0].guard.Snapshot(); s.InFlight != 2 || s.Counts.Calls != before || h.workers.waiting.Load() != 8 {
 		t.Errorf("the probes changed something: %d in flight, %d calls", s.InFlight, s.Counts.Calls)
