@@ -9,7 +9,6 @@ import (
 
 	"github.com/kalan-go/kalan/jitter"
 	"github.com/kalan-go/kalan/policy/breaker"
-	"github.com/kalan-go/kalan/policy/stack"
 )
 
 // glance is how often the gateway is asked how its breakers are.
@@ -29,8 +28,12 @@ func (s *stage) watch(ctx context.Context, a *account) error {
 			return fmt.Errorf("ask the gateway how it is: %w", err)
 		}
 		for i, name := range a.bridges {
-			if shot := seen[name]; shot.Breaker.State == breaker.Open {
-				a.sawOpen(i, time.Now().Add(-shot.At.Sub(shot.Breaker.Since)))
+			if b := seen[name].Breaker; b.State == breaker.Open.String() {
+				since, err := time.ParseDuration(b.For)
+				if err != nil {
+					return fmt.Errorf("read /status: %w", err)
+				}
+				a.sawOpen(i, time.Now().Add(-since))
 			}
 		}
 		jitter.Sleep(ctx, glance)
@@ -38,8 +41,13 @@ func (s *stage) watch(ctx context.Context, a *account) error {
 	return nil
 }
 
-// status returns what the gateway knows of each upstream.
-func (s *stage) status(ctx context.Context, client *http.Client) (map[string]stack.Snapshot, error) {
+// An upstream is what the gateway says of one, as far as the story needs it.
+type upstream struct {
+	Breaker struct{ State, For string }
+}
+
+// status returns what the gateway says of each upstream.
+func (s *stage) status(ctx context.Context, client *http.Client) (map[string]upstream, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.admin+"/status", nil)
@@ -51,7 +59,7 @@ func (s *stage) status(ctx context.Context, client *http.Client) (map[string]sta
 		return nil, err
 	}
 	defer answer.Body.Close()
-	var status struct{ Upstreams map[string]stack.Snapshot }
+	var status struct{ Upstreams map[string]upstream }
 	if err := json.NewDecoder(answer.Body).Decode(&status); err != nil {
 		return nil, fmt.Errorf("read /status: %w", err)
 	}

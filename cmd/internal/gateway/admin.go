@@ -1,16 +1,11 @@
 package gateway
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/kalan-go/kalan/cmd/internal/gateway/accept"
-	"github.com/kalan-go/kalan/cmd/internal/gateway/quota"
-	"github.com/kalan-go/kalan/policy/stack"
 )
 
 // adminHandler serves probes and metrics, on a listener of their own: nothing
@@ -19,7 +14,7 @@ import (
 //	/livez     200 as long as the process runs: a dependency's failure is no reason to restart (F24)
 //	/readyz    200, and 503 from the first signal on
 //	/metrics   for Prometheus
-//	/status    every guard as JSON
+//	/status    every guard as JSON, for whoever looks by hand
 func (g *Gateway) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
@@ -59,38 +54,4 @@ func say(w http.ResponseWriter, status int, word string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, word)
-}
-
-// A status is the gateway at one moment, as /status shows it.
-type status struct {
-	Name      string                    `json:"name"`
-	Uptime    string                    `json:"uptime"`
-	Drain     string                    `json:"drain"`
-	InFlight  int64                     `json:"in_flight"`
-	Workers   workerStatus              `json:"workers"`
-	Accept    accept.Snapshot           `json:"accept"`
-	Tenants   quota.Snapshot            `json:"tenants"`
-	Upstreams map[string]stack.Snapshot `json:"upstreams"`
-}
-
-type workerStatus struct {
-	Busy    int   `json:"busy"`
-	Cap     int   `json:"cap"`
-	Waiting int64 `json:"waiting"`
-}
-
-func (g *Gateway) status(w http.ResponseWriter, _ *http.Request) {
-	s := status{
-		Name: g.name, Uptime: g.now().Round(time.Millisecond).String(), Drain: g.drain.State().String(), InFlight: g.inflight.Load(),
-		Workers:   workerStatus{len(g.workers.busy), cap(g.workers.busy), g.workers.waiting.Load()},
-		Accept:    g.gate.Snapshot(),
-		Tenants:   g.tenants.Snapshot(),
-		Upstreams: make(map[string]stack.Snapshot),
-	}
-	for _, u := range g.upstreams {
-		s.Upstreams[u.name] = u.guard.Snapshot()
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	json.NewEncoder(w).Encode(s)
 }

@@ -81,21 +81,28 @@ func TestStatus(t *testing.T) {
 	h.do(t, "GET", "/", "")
 	code, text := h.probe(t, "/status")
 	var s struct {
-		Drain     string
-		Accept    struct{ Open, Accepted int }
-		Upstreams map[string]struct {
-			Limit  int
-			Counts struct{ Calls int }
+		Drain       string
+		Connections struct{ Open, Accepted int }
+		Upstreams   map[string]struct {
+			Breaker struct{ State string }
+			Limit   struct{ Slots int }
+			Calls   int
+			Refused map[string]int
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil || code != 200 {
 		t.Fatalf("%d %v", code, err)
 	}
-	if s.Accept.Open != 1 || s.Accept.Accepted != 1 {
-		t.Errorf("%+v", s.Accept)
+	if s.Connections.Open != 1 || s.Connections.Accepted != 1 {
+		t.Errorf("%+v", s.Connections)
 	}
-	if b := s.Upstreams["bridge"]; s.Drain != "ready" || b.Limit != 10 || b.Counts.Calls != 1 {
+	if b := s.Upstreams["bridge"]; s.Drain != "ready" || b.Breaker.State != "closed" || b.Limit.Slots != 10 || b.Calls != 1 || len(b.Refused) > 0 {
 		t.Errorf("%s", text)
+	}
+	// Whoever reads it by eye or by script meets one way of writing: no name of
+	// a Go field, no number for a word.
+	if odd := regexp.MustCompile(`"[a-z_-]*[A-Z][A-Za-z]*":`).FindString(text); odd != "" {
+		t.Errorf("%s is no key of ours: %s", odd, text)
 	}
 	if code, _ := h.probe(t, "/nothing"); code != 404 {
 		t.Errorf("/nothing: %d", code)
