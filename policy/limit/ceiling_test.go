@@ -37,7 +37,7 @@ func TestRefusalsOfOneCallerCapNothing(t *testing.T) {
 		l := limit.New(limit.Config{})
 		var now policy.Instant
 		calls, lowest := -1, l.Max() // the very first is refused
-		for range 1000 { // waves of five calls, of which one in eleven is refused
+		for range 1000 {             // waves of five calls, of which one in eleven is refused
 			var wave []limit.Token
 			for len(wave) < 5 && l.Free() {
 				wave = append(wave, l.Take(now))
