@@ -49,7 +49,7 @@ import (
 
 // A Cache gives values by key, and loads what it does not have. It is made by
 // New, safe for concurrent use, and needs no closing: when nobody reads, nothing
-// runs but the loads under way, no longer than their limit.
+// runs but the loads under way, no longer than their timeout.
 type Cache[K comparable, V any] struct {
 	config Config
 	load   func(context.Context, K) (V, error)
@@ -95,7 +95,7 @@ func NewOver[K comparable, V any](config Config, store Store[K, V], load func(co
 }
 
 // Get returns the value of key, loading it if it is not there. It waits no
-// longer than ctx allows, and no longer than the limit of one load.
+// longer than ctx allows, and no longer than the timeout of one load.
 //
 // The error is the loader's, or a [*kalan.Rejection]: policy.Timeout when the load took
 // too long, policy.Full when too many loads run, policy.Expired or policy.Gone
@@ -186,7 +186,7 @@ type Snapshot struct {
 	Failures  uint64 // loads that brought an error other than ErrMissing
 	Refused   uint64 // loads not begun because too many ran
 	Abandoned uint64 // loads cancelled because no reader was left
-	Loading   int    // loads running now, those that passed their limit included
+	Loading   int    // loads running now, those that passed their timeout included
 	Keys      int    // items kept
 }
 

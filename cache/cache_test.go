@@ -143,12 +143,12 @@ func TestLifetimesAreSpread(t *testing.T) {
 
 func TestWrongConfigurationsAreRefusedWhole(t *testing.T) {
 	nan := math.NaN()
-	_, err := New(Config{Name: "prices", Lifetime: -1, Spread: nan, Beta: nan, Limit: -1, Loads: -1, Keys: -1}, func(context.Context, int) (int, error) { return 0, nil })
+	_, err := New(Config{Name: "prices", Lifetime: -1, Spread: nan, Beta: nan, Timeout: -1, Loads: -1, Keys: -1}, func(context.Context, int) (int, error) { return 0, nil })
 	want := `cache prices:
 lifetime: -1ns is negative; write a duration such as 5s, or leave it out
 spread: NaN is out of range; write a number from 0 to 1
 beta: NaN is out of range; write a number from 0 to 1000
-limit: -1ns is negative; write a duration such as 5s, or leave it out
+timeout: -1ns is negative; write a duration such as 5s, or leave it out
 loads: -1 is out of range; write a number from 1 to 1073741824
 keys: -1 is out of range; write a number from 1 to 1073741824`
 	if err == nil || err.Error() != want {

@@ -23,7 +23,7 @@ func TestChaos(t *testing.T) {
 }
 
 func chaos(t *testing.T, seed uint64) {
-	c := must(t, Config{Lifetime: 200 * ms, Limit: 100 * ms, Failed: 20 * ms, Stale: 50 * ms, Keys: 8, Loads: 6}, unreliable(seed))
+	c := must(t, Config{Lifetime: 200 * ms, Timeout: 100 * ms, Failed: 20 * ms, Stale: 50 * ms, Keys: 8, Loads: 6}, unreliable(seed))
 	var wg sync.WaitGroup
 	for reader := range uint64(30) {
 		dice := rand.New(rand.NewPCG(seed, reader))

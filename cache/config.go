@@ -39,11 +39,11 @@ type Config struct {
 	// be loaded tries. Raising it spares a dependency that is down, and notices
 	// its recovery later.
 	Failed time.Duration `yaml:"failed" zero:"none"`
-	// Limit is how long one load may take. 0 is 3 s. Readers wait no longer
+	// Timeout is how long one load may take. 0 is 3 s. Readers wait no longer
 	// than this whatever the loader does.
-	Limit time.Duration `yaml:"limit"`
+	Timeout time.Duration `yaml:"timeout"`
 	// Loads is how many loads may run at once, those included that have passed
-	// their Limit and have not returned. 0 is 1000. At the cap a reader gets a
+	// their Timeout and have not returned. 0 is 1000. At the cap a reader gets a
 	// stale value or policy.Full, at once.
 	Loads int `yaml:"loads"`
 	// Keys is how many keys are kept. 0 is 10000. Raising it costs memory and
@@ -59,7 +59,7 @@ func (c Config) WithDefaults() Config {
 	field.Default(&c.Stale, c.Lifetime)
 	field.Default(&c.Missing, max(c.Lifetime/10, 1))
 	field.Default(&c.Failed, time.Second)
-	field.Default(&c.Limit, 3*time.Second)
+	field.Default(&c.Timeout, 3*time.Second)
 	field.Default(&c.Loads, 1000)
 	field.Default(&c.Keys, 10_000)
 	return c
@@ -72,7 +72,7 @@ func (c Config) Validate() policy.Problems {
 	check.Duration("lifetime", c.Lifetime)
 	check.Number("spread", max(c.Spread, 0), 0, 1)
 	check.Number("beta", max(c.Beta, 0), 0, 1000)
-	check.Duration("limit", c.Limit)
+	check.Duration("timeout", c.Timeout)
 	check.Count("loads", c.Loads, most)
 	check.Count("keys", c.Keys, most)
 	if c.Failed > c.Lifetime && c.Lifetime > 0 {

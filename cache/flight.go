@@ -81,7 +81,7 @@ func (c *Cache[K, V]) begin(ctx context.Context, key K, old *Item[V]) *flight[K,
 	}
 	c.loading++
 	c.stats.Loads++
-	ctx, f.cancel = context.WithTimeout(context.WithoutCancel(ctx), c.config.Limit)
+	ctx, f.cancel = context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout)
 	go c.fly(ctx, f)
 	return f
 }

@@ -155,7 +155,7 @@ func TestAPanicIsAnErrorForAllAndTheNextCallLoads(t *testing.T) {
 func TestReadersWaitNoLongerThanTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		c := must(t, Config{Limit: 800 * ms, Loads: 1}, func(context.Context, string) (int, error) {
+		c := must(t, Config{Timeout: 800 * ms, Loads: 1}, func(context.Context, string) (int, error) {
 			<-hang // whatever its context says
 			return 1, nil
 		})
@@ -182,7 +182,7 @@ func TestReadersWaitNoLongerThanTheLimit(t *testing.T) {
 func TestTheLoaderSeesItsLimitAndTheReadersValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
-		c := must(t, Config{Limit: time.Second}, func(ctx context.Context, _ string) (int, error) {
+		c := must(t, Config{Timeout: time.Second}, func(ctx context.Context, _ string) (int, error) {
 			deadline, _ := ctx.Deadline()
 			if left := time.Until(deadline); left != time.Second {
 				t.Errorf("%v left", left)

@@ -22,7 +22,7 @@ func TestChaos(t *testing.T) {
 }
 
 func chaos(t *testing.T, seed uint64) {
-	p := must(t, Config{Workers: 4, Waiting: 2, Limit: 50 * ms})
+	p := must(t, Config{Workers: 4, Waiting: 2, Timeout: 50 * ms})
 	var wg sync.WaitGroup
 	for caller := range uint64(12) {
 		dice := rand.New(rand.NewPCG(seed, caller))

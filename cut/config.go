@@ -22,16 +22,16 @@ type Config struct {
 	// none. Raising it smooths bursts that the workers catch up with; behind
 	// workers that hang it only lets callers wait in vain.
 	Waiting int `yaml:"waiting" zero:"none"`
-	// Limit is the longest that a caller waits, for a worker and for the
+	// Timeout is the longest that a caller waits, for a worker and for the
 	// function together. 0 is 800 ms.
-	Limit time.Duration `yaml:"limit"`
+	Timeout time.Duration `yaml:"timeout"`
 }
 
 // WithDefaults returns c with what was left out filled in.
 func (c Config) WithDefaults() Config {
 	field.Default(&c.Workers, 25)
 	field.Default(&c.Waiting, 1)
-	field.Default(&c.Limit, 800*time.Millisecond)
+	field.Default(&c.Timeout, 800*time.Millisecond)
 	return c
 }
 
@@ -41,6 +41,6 @@ func (c Config) Validate() policy.Problems {
 	c = c.WithDefaults()
 	check.Count("workers", c.Workers, most)
 	check.Count("waiting", max(c.Waiting, 1), most)
-	check.Duration("limit", c.Limit)
+	check.Duration("timeout", c.Timeout)
 	return check.Problems()
 }

@@ -41,7 +41,7 @@ func deaf(d time.Duration) func(context.Context) (int, error) {
 // 1,000 calls at 100 a second.
 func TestZombiesArePaidForByNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := must(t, Config{Workers: 20, Waiting: -1, Limit: 100 * ms})
+		p := must(t, Config{Workers: 20, Waiting: -1, Timeout: 100 * ms})
 		baseline, refused := runtime.NumGoroutine(), 0
 		var mu sync.Mutex
 		var callers atomic.Int64 // those are the test's own goroutines
@@ -111,7 +111,7 @@ func TestOneWaitsAndTheNextIsRefused(t *testing.T) {
 
 func TestTheLimitCoversTheQueueToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := must(t, Config{Workers: 1, Limit: 800 * ms})
+		p := must(t, Config{Workers: 1, Timeout: 800 * ms})
 		go Do(t.Context(), p, deaf(500*ms))
 		synctest.Wait()
 		begun := time.Now()
@@ -145,7 +145,7 @@ func TestTheLimitCoversTheQueueToo(t *testing.T) {
 // waiting caller is up begins nothing for it.
 func TestNothingIsBegunForACallerWhoseTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := must(t, Config{Workers: 1, Limit: 100 * ms})
+		p := must(t, Config{Workers: 1, Timeout: 100 * ms})
 		for range 100 {
 			var callers sync.WaitGroup
 			callers.Go(func() { Do(t.Context(), p, deaf(150*ms)) })
@@ -171,7 +171,7 @@ func TestNothingIsBegunForACallerWhoseTimeIsUp(t *testing.T) {
 func TestAGuardAroundAPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for workers, want := range map[int]policy.Reason{20: policy.Open, 2: policy.Full} {
-			p := must(t, Config{Workers: workers, Waiting: -1, Limit: 20 * ms})
+			p := must(t, Config{Workers: workers, Waiting: -1, Timeout: 20 * ms})
 			g, err := kalan.New(kalan.Config{Name: "directory"})
 			if err != nil {
 				t.Fatal(err)
@@ -262,7 +262,7 @@ func TestAPanicReachesTheCaller(t *testing.T) {
 
 func TestWhatComesLateIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := must(t, Config{Limit: 100 * ms})
+		p := must(t, Config{Timeout: 100 * ms})
 		type end struct {
 			value int
 			err   string
@@ -294,11 +294,11 @@ func TestWhatComesLateIsGivenBack(t *testing.T) {
 }
 
 func TestWrongConfigurationsAreRefusedWhole(t *testing.T) {
-	_, err := New(Config{Name: "ldap", Workers: -1, Waiting: most + 1, Limit: -1})
+	_, err := New(Config{Name: "ldap", Workers: -1, Waiting: most + 1, Timeout: -1})
 	want := `cut ldap:
 workers: -1 is out of range; write a number from 1 to 1048576
 waiting: 1048577 is out of range; write a number from 1 to 1048576
-limit: -1ns is negative; write a duration such as 5s, or leave it out`
+timeout: -1ns is negative; write a duration such as 5s, or leave it out`
 	if err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}

@@ -12,7 +12,7 @@ import (
 type Panic = crash.Error
 
 // Do runs fn on a goroutine of the pool and returns what it returns, no later
-// than the pool's limit and no later than ctx ends. fn is given a context that
+// than the pool's timeout and no later than ctx ends. fn is given a context that
 // ends then, for those parts of it that look; it may go on running, and with it
 // what it shares with the caller.
 //
@@ -30,7 +30,7 @@ func Do[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error)
 // there. It is called at most once, while fn still holds its worker; it may be
 // nil.
 func DoLate[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error), late func(T, error)) (T, error) {
-	limited, cancel := context.WithTimeout(ctx, p.config.Limit)
+	limited, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
 	c := &call[T]{pool: p, late: late, done: make(chan struct{})}
 	if err := p.enter(limited, ctx); err != nil {

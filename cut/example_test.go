@@ -12,7 +12,7 @@ import (
 
 // A look-up that takes no timeout hangs. Its caller does not.
 func Example() {
-	pool, err := cut.New(cut.Config{Name: "directory", Limit: 20 * time.Millisecond})
+	pool, err := cut.New(cut.Config{Name: "directory", Timeout: 20 * time.Millisecond})
 	if err != nil {
 		fmt.Println(err)
 		return
