@@ -15,6 +15,7 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/adapters/kalangrpc"
+	"github.com/kalan-go/kalan/kalanhttp"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
 )
@@ -48,8 +49,7 @@ func ExampleClient() {
 func ExampleServer() {
 	config := kalan.Config{Name: "orders"}
 	config.Exchange = 800 * time.Millisecond
-	config.Breaker.Mode = breaker.Disabled // refuse by the queue alone
-	guard, err := kalan.New(config)
+	guard, err := kalan.New(kalanhttp.ForServer(config)) // refuse by the queue alone
 	if err != nil {
 		log.Fatal(err)
 	}

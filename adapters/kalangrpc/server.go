@@ -19,8 +19,8 @@ import (
 // Options; the zero value of every other field means its documented default.
 //
 // The guard's breaker hears of the handlers' failures and of their slowness. A
-// server that should refuse by its queue alone has a guard whose
-// Config.Breaker.Mode is breaker.Disabled.
+// server that should refuse by its queue alone, which is what most should do
+// (docs/adr/0032), has one that was made with kalanhttp.ForServer.
 type Server struct {
 	// Guard stands before the handlers. It is required.
 	Guard *kalan.Guard
