@@ -130,11 +130,10 @@ func (b *body) finish(o policy.Outcome) {
 func (c *call) stream(a *answer, held kalan.Held) (*http.Response, error) {
 	a.tie()
 	held.Release(a.end)
-	if n := c.streams.Add(1); n > int64(max(or(c.Streams, defaultStreams), 0)) {
-		c.streams.Add(-1)
+	if err := oneMore(&c.streams, c.Streams, c.guard); err != nil {
 		a.Body.Close()
 		a.cancel(nil)
-		return nil, &kalan.Rejection{Guard: c.guard.Name(), Reason: policy.Full, Cause: errStreams}
+		return nil, err
 	}
 	s := &streamed{ReadCloser: a.Body, answer: a, call: c}
 	s.leave = context.AfterFunc(c.caller, func() { a.cancel(context.Cause(c.caller)) })
@@ -143,6 +142,15 @@ func (c *call) stream(a *answer, held kalan.Held) (*http.Response, error) {
 		a.Response.Body = &switched{s, w}
 	}
 	return a.Response, nil
+}
+
+// oneMore counts another open stream, or says that there are too many.
+func oneMore(open *atomic.Int64, most int, guard *kalan.Guard) error {
+	if open.Add(1) > int64(max(or(most, defaultStreams), 0)) {
+		open.Add(-1)
+		return &kalan.Rejection{Guard: guard.Name(), Reason: policy.Full, Cause: errStreams}
+	}
+	return nil
 }
 
 // A streamed is the body of a stream.

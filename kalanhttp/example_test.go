@@ -11,7 +11,9 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/kalanhttp"
+	"github.com/kalan-go/kalan/pace"
 	"github.com/kalan-go/kalan/policy"
+	"github.com/kalan-go/kalan/policy/bucket"
 )
 
 // An outgoing client: one guard, one line.
@@ -102,4 +104,29 @@ func ExampleHandler() {
 	// Output:
 	// 200 in time: true
 	// 504 {"type":"urn:k
+}
+
+// Two exports a minute for each customer, before its requests take a slot. What refuses is
+// answered like every other refusal.
+func ExampleRefuse() {
+	perCustomer, err := pace.NewSet[string](pace.Config{Name: "exports", Config: bucket.Config{Rate: 2. / 60, Burst: 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	export := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if kalanhttp.Refuse(w, perCustomer.Take(r.Header.Get("X-Api-Key"), 1)) {
+			return
+		}
+		w.WriteHeader(http.StatusCreated) // a kalanhttp.Handler, usually
+	})
+	for _, customer := range []string{"ada", "ben", "ada"} {
+		r, w := httptest.NewRequest("POST", "/exports", nil), httptest.NewRecorder()
+		r.Header.Set("X-Api-Key", customer)
+		export.ServeHTTP(w, r)
+		fmt.Printf("%s %d %q\n", customer, w.Code, w.Header().Get("Content-Type"))
+	}
+	// Output:
+	// ada 201 ""
+	// ben 201 ""
+	// ada 429 "application/problem+json"
 }

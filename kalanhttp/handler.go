@@ -2,7 +2,6 @@ package kalanhttp
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"maps"
 	"net/http"
@@ -221,12 +220,10 @@ func begin(ctx context.Context, until time.Time) (context.Context, context.Cance
 
 // refuse answers for the guard.
 func (h *Handler) refuse(w http.ResponseWriter, err error) {
-	p := refusal.Wrong(http.StatusInternalServerError, "the request was not admitted")
-	var r *kalan.Rejection
-	if errors.As(err, &r) {
-		p = refusal.Of(r.Guard, r.Reason, r.RetryAfter)
+	if !Refuse(w, err) {
+		p := refusal.Wrong(http.StatusInternalServerError, "the request was not admitted")
+		p.Write(w)
 	}
-	p.Write(w)
 }
 
 func (h *Handler) asksForStream(r *http.Request) bool {

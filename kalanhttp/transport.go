@@ -91,7 +91,7 @@ const (
 var (
 	errNoGuard = errors.New("kalanhttp: Transport has no guard; set Guard, or Hosts for one guard a host")
 	errNothing = errors.New("kalanhttp: the base transport returned neither an answer nor an error")
-	errStreams = errors.New("too many streams are open; close some, or raise Transport.Streams")
+	errStreams = errors.New("too many streams are open; close some, or raise Streams")
 )
 
 // RoundTrip sends the request behind its guard.

@@ -83,9 +83,8 @@ func (w *writer) refuseStream() {
 // startStream counts the answer as a stream, or says that there are too many.
 func (w *writer) startStream() error {
 	h := w.handler
-	if n := h.streams.Add(1); n > int64(max(or(h.Streams, defaultStreams), 0)) {
-		h.streams.Add(-1)
-		return &kalan.Rejection{Guard: h.Guard.Name(), Reason: policy.Full, Cause: errStreams}
+	if err := oneMore(&h.streams, h.Streams, h.Guard); err != nil {
+		return err
 	}
 	w.streaming = true
 	if h.Drain != nil {

@@ -90,8 +90,8 @@ func TestAnUpgradeHoldsNoSlot(t *testing.T) {
 		}
 	}
 	h.handler.Streams = -1
-	if answer, _ := h.get(t, "Connection", "Upgrade", "Upgrade", "echo"); answer.StatusCode != 500 {
-		t.Errorf("no streams are allowed: %d", answer.StatusCode)
+	if answer, text := h.get(t, "Connection", "Upgrade", "Upgrade", "echo"); answer.StatusCode != 500 || !strings.Contains(text, "or raise Streams") {
+		t.Errorf("no streams are allowed: %d %s", answer.StatusCode, text)
 	}
 }
 
