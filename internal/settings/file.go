@@ -12,7 +12,7 @@ import (
 )
 
 // File is the one configuration, kalan.yaml: what the gateway enforces, the
-// planner computes, the simulator rehearses and the checker judges.
+// planner divides and the simulator rehearses.
 //
 // A field that is zero, a block that is missing, means its documented default.
 // Where 0 itself is meaningful the file says 0 and the field holds a negative
