@@ -201,7 +201,7 @@ func (c *compiler) action(s *Service, a *Action) {
 		targets = []Target{a.Call}
 	}
 	if len(targets) == 0 {
-		c.m.Ops = append(c.m.Ops, world.Op{Kind: world.Work, Law: a.Work})
+		c.m.Ops = append(c.m.Ops, world.Op{Kind: world.Work, Law: a.Work, Optimistic: a.Optimistic})
 		return
 	}
 	for i, t := range targets {

@@ -118,6 +118,10 @@ type Step struct {
 type Action struct {
 	// Work keeps the worker for a time.
 	Work random.Law `yaml:"work"`
+	// Optimistic work reads a version when it begins and writes the next one when
+	// it ends: the request fails if another one for the same key (Load.Keys) has
+	// written in between, and can be tried again.
+	Optimistic bool `yaml:"optimistic"`
 	// Call calls a service, "service" or "service/route", and waits.
 	Call Target `yaml:"call"`
 	// Parallel calls several services at once, and waits for all.

@@ -147,6 +147,9 @@ func (a *Action) validate(c *field.Check, all *Scenario, path string) {
 		c.Refuse(path, "does several things; make a step of each")
 	}
 	law(c, keys.Join(path, "work"), a.Work)
+	if a.Optimistic && a.Work.IsZero() {
+		c.Refuse(keys.Join(path, "optimistic"), "is said of work; write how long it takes from the read to the write")
+	}
 	if a.Call != (Target{}) {
 		all.exists(c, keys.Join(path, "call"), a.Call)
 	}

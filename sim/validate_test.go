@@ -45,8 +45,11 @@ func TestEveryMistakeInServicesIsNamed(t *testing.T) {
 		"services.orders.queue.places: 2000000 is more than":           func(s *sim.Scenario) { s.Services[2].Queue.Places = 2e6 },
 		"services.orders.queue.target: a queue that serves the newest": func(s *sim.Scenario) { s.Services[2].Queue.Target = second },
 		"services.store.queue: nobody waits where all share":           func(s *sim.Scenario) { s.Services[3].Queue.Places = 3 },
-		"services.store.work: takes 1000h0m0s on average":              func(s *sim.Scenario) { s.Services[3].Work = random.Exponential(1000 * time.Hour) },
-		"services.orders.accept.rate: 0 is out of range":               func(s *sim.Scenario) { s.Services[2].Accept = &sim.Accept{} },
+		"services.gateway.script[0].optimistic: is said of work": func(s *sim.Scenario) {
+			s.Services[0].Script[0].Optimistic, s.Services[0].Script[0].Work = true, random.Law{}
+		},
+		"services.store.work: takes 1000h0m0s on average": func(s *sim.Scenario) { s.Services[3].Work = random.Exponential(1000 * time.Hour) },
+		"services.orders.accept.rate: 0 is out of range":  func(s *sim.Scenario) { s.Services[2].Accept = &sim.Accept{} },
 		"services.orders.retry_after: 2h0m0s-1000h0m0s is out of range; write a range such as 3s-8s, up to 720h0m0s": func(s *sim.Scenario) {
 			s.Services[2].RetryAfter.Min, s.Services[2].RetryAfter.Max = 2*time.Hour, 1000*time.Hour
 		},

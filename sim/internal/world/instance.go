@@ -15,6 +15,8 @@ import (
 type service struct {
 	first  int32   // its first instance
 	listed []int32 // the instances that requests are sent to
+	// what optimistic work has written, by key
+	versions []uint32
 }
 
 // An instance is one process of a service.

@@ -109,6 +109,8 @@ type Op struct {
 	N        int32      // Ask: how many; Look and Store: the cache
 	Jump     int32
 	Optional bool // Ask: a failure is no failure of the script
+
+	Optimistic bool // Work: it fails if another one of its key has ended meanwhile
 }
 
 // An Edge is a way to a service: from where, through which guard, to which

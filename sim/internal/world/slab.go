@@ -80,10 +80,11 @@ type visit struct {
 	edge     int32
 	instance int32
 	pc       int32
-	pending  int32 // calls that are out
-	calls    int32 // the first of its calls through guards
-	loads    int32 // the cache entry that it loads, one more; 0: none
-	next     int32 // in the queue, or among those who wait for a cache entry
+	pending  int32  // calls that are out
+	version  uint32 // that optimistic work has read
+	calls    int32  // the first of its calls through guards
+	loads    int32  // the cache entry that it loads, one more; 0: none
+	next     int32  // in the queue, or among those who wait for a cache entry
 	prev     int32
 
 	born, begun policy.Instant // when it came to the service, and to a worker

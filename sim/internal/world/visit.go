@@ -167,6 +167,9 @@ func (w *World) toil(id int32, op *Op) {
 		}
 	}
 	v.since, v.work = w.now, d
+	if op.Optimistic {
+		v.version = *w.versionOf(in.service, v)
+	}
 	if sv.Shared {
 		w.share(in, id)
 		return
@@ -185,8 +188,32 @@ func (w *World) finish(id int32) {
 	v := &w.visits[id]
 	w.tally.worked(w.m.Edges[v.edge].Service, v.work, w.inVain(v))
 	v.work = 0
+	if w.m.Ops[v.pc].Optimistic && !w.write(v) {
+		w.quit(id, answer{result: Failed})
+		return
+	}
 	v.pc++
 	w.play(id)
+}
+
+// versionOf returns the version of what a visit is about.
+func (w *World) versionOf(service int32, v *visit) *uint32 {
+	s := &w.services[service]
+	for int(v.key) >= len(s.versions) {
+		s.versions = append(s.versions, 0)
+	}
+	return &s.versions[v.key]
+}
+
+// write writes the next version, unless somebody else has since this visit read
+// its own.
+func (w *World) write(v *visit) bool {
+	version := w.versionOf(w.m.Edges[v.edge].Service, v)
+	if *version != v.version {
+		return false
+	}
+	*version++
+	return true
 }
 
 // inVain reports whether nobody waits any more for what a visit does: its own
