@@ -12,9 +12,9 @@ import (
 
 // Classify is the default judgement of a function's error (F18): what the
 // network or the operating system says, an answer that broke off, and a time
-// limit are failures; a connection that could not be made is one that may be
-// repeated like every other. Every other error is ignored: a business error
-// that somebody adds tomorrow must not open the breaker.
+// limit are failures, each of which may be repeated. Every other error is
+// ignored: a business error that somebody adds tomorrow must not open the
+// breaker.
 //
 // A dependency whose client raises something else states its own
 // classification in Config.Classify.
