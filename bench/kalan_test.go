@@ -61,7 +61,7 @@ func kalanThrottle() call {
 	return func(fn work) error {
 		now := k.now()
 		k.mu.Lock()
-		mark, ok := k.policy.Admit(now, 0)
+		mark, ok := k.policy.Admit(now, 0, uint64(now))
 		k.mu.Unlock()
 		if !ok {
 			return policy.Throttled

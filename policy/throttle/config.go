@@ -31,9 +31,6 @@ type Config struct {
 	// Observe decides and counts, and refuses nothing: for seeing what a
 	// throttle would refuse before it does.
 	Observe bool `yaml:"observe"`
-	// Seed starts the random numbers, filled in by the owner; a seed for each
-	// process keeps a fleet from refusing in step.
-	Seed uint64 `yaml:"-"`
 }
 
 // WithDefaults returns c with its zero fields filled in.

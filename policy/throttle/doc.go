@@ -11,12 +11,11 @@
 // as it fills up, package limit finds out what it can carry, and sends no more.
 // Where it is down or hangs, package breaker stops asking. A throttle is for what
 // both misread: answers that are quick, and of which a part is no. A quota that
-// many callers share, a service that sheds load early, a pool of which a third
-// of the members is broken. A limit counts calls at the same time, and quick
-// refusals are hardly ever at the same time; a breaker opens at a rate of
-// failures, refuses what would have been served, closes on a few good probes and
-// opens again. Where the quota is known and one caller's own, a rate (package
-// bucket) keeps it without asking.
+// many callers share, a service that sheds load early. A limit counts calls at the
+// same time, and quick refusals are hardly ever at the same time; a breaker opens
+// at a rate of failures, refuses what would have been served, closes on a few good
+// probes and opens again. Where the quota is known and one caller's own, a rate
+// (package bucket) keeps it without asking.
 //
 // # How it decides
 //
@@ -29,8 +28,8 @@
 // so that in the long run K requests are sent for each that is accepted, and a
 // floor beside them. Nothing is refused while at least one in K is accepted. What
 // is sent beyond what is accepted is how the caller learns that there is more room.
-// Who is refused is drawn by lot: counting out would refuse always the same one of
-// two callers who take turns.
+// Who is refused is drawn by lot, from the request's own seed: counting out would
+// refuse always the same one of two callers who take turns.
 //
 // A success or an answer that says nothing about the dependency (a business
 // error) was accepted. A failure was not, and neither was an answer that says
@@ -52,10 +51,10 @@
 // five times as many are sent in each window as in the one before. From nothing
 // accepted to everything sent, a caller of 200 requests a second needs half a minute
 // with the default window, and nine and a half minutes with the two minutes of the
-// book, which is why the default is shorter. That slope is a warm-up, too. It does
-// not delay the recovery from a whole outage where a breaker stands outside: what
-// the breaker refuses is not counted here, and when nothing was counted for a
-// window everything is forgotten.
+// book, which is why the default is shorter. That slope is a warm-up, too. Who
+// knows of the recovery from elsewhere says so with Forget, as policy/stack does
+// when the breaker outside has closed. When nothing was counted for a window
+// everything is forgotten, too.
 //
 // # Source
 //

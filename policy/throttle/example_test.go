@@ -8,22 +8,26 @@ import (
 	"github.com/kalan-go/kalan/policy/throttle"
 )
 
-// A dependency takes 100 of 400 requests a second. Twice what it takes is sent, and
-// the other half of what is offered never leaves the process.
+// Four hundred requests a second to a dependency that takes one hundred. Twice
+// what it takes is sent, and half of what is asked for never leaves the process.
 func Example() {
+	const second = policy.Instant(time.Second)
 	t := throttle.New(throttle.Config{})
-	sent, refused := 0, 0
-	for i := range 400 * 60 {
-		now := policy.Instant(i) * policy.Instant(time.Second) / 400
-		mark, ok := t.Admit(now, 0)
+	var sent, accepted, refused float64
+	for i := range 400 * 120 {
+		now := policy.Instant(i) * second / 400
+		mark, ok := t.Admit(now, 0, uint64(i))
 		if !ok {
 			refused++
 			continue
 		}
 		sent++
-		busy := sent%2 == 0 // takes every other one of those that come
+		busy := accepted >= 100*(1+float64(now/second))
+		if !busy {
+			accepted++
+		}
 		t.Settle(now, &mark, policy.Ignored, busy)
 	}
-	fmt.Println(sent > refused, t.Snapshot(policy.Instant(time.Minute)).Levels[0].Share < .1)
-	// Output: true true
+	fmt.Printf("%.1f sent for each that is accepted, %.0f %% refused at home\n", sent/accepted, 100*refused/(sent+refused))
+	// Output: 2.0 sent for each that is accepted, 50 % refused at home
 }

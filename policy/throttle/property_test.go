@@ -9,7 +9,7 @@ import (
 )
 
 // A walk does anything to a throttle in any order, beside an oracle that counts
-// from a list of everything that was ever heard, and that draws the same lots.
+// from a list of everything that was ever heard.
 type walk struct {
 	*rapid.T
 	th    *Throttle
@@ -19,7 +19,6 @@ type walk struct {
 	heard []entry
 	marks []Mark
 	of    []uint8 // the marks' levels
-	lots  Throttle
 }
 
 type entry struct {
@@ -38,10 +37,9 @@ func anyWalk(t *rapid.T) {
 		Window:  rapid.SampledFrom([]time.Duration{0, 160 * time.Millisecond}).Draw(t, "window"),
 		Floor:   rapid.SampledFrom([]int{-1, 0, 2}).Draw(t, "floor"),
 		Observe: rapid.IntRange(0, 9).Draw(t, "observe") == 0,
-		Seed:    rapid.Uint64().Draw(t, "seed"),
 	}
-	w := &walk{T: t, th: New(c), c: c.WithDefaults(), lots: *New(c)}
-	verbs := []func(){w.admit, w.admit, w.admit, w.settle, w.settle, w.undo, w.stale, w.look}
+	w := &walk{T: t, th: New(c), c: c.WithDefaults()}
+	verbs := []func(){w.admit, w.admit, w.admit, w.settle, w.settle, w.undo, w.stale, w.look, w.forget}
 	for range 150 {
 		step := rapid.SampledFrom([]time.Duration{0, 0, 0, 1, 3 * time.Millisecond, 700 * time.Millisecond, time.Minute, -time.Second}).Draw(t, "step")
 		if w.at = w.now.Add(step); step < 0 {
@@ -80,9 +78,10 @@ func (w *walk) share(level uint8) float64 {
 func (w *walk) admit() {
 	level := rapid.SampledFrom([]uint8{0, 0, 0, 1, Levels - 1, Levels, 255}).Draw(w.T, "level")
 	of := min(level, Levels-1)
+	seed := rapid.Uint64().Draw(w.T, "seed")
 	over, out := w.over(of)
-	refused := over > 0 && w.lots.draw()*out < over
-	m, ok := w.th.Admit(w.at, level)
+	refused := over > 0 && lot(seed)*out < over
+	m, ok := w.th.Admit(w.at, level, seed)
 	if want := !refused || w.c.Observe; ok != want || m.Held() != want {
 		w.Fatalf("at %v: admitted %v, want %v with %v of %v too many", w.now, ok, want, over, out)
 	}
@@ -146,6 +145,13 @@ func (w *walk) look() {
 	w.th.Configure(w.at, w.c)
 }
 
+func (w *walk) forget() {
+	if rapid.IntRange(0, 5).Draw(w.T, "forget") == 0 {
+		w.th.Forget()
+		w.heard = nil
+	}
+}
+
 func (w *walk) check() {
 	before := *w.th
 	s := w.th.Snapshot(w.now)
@@ -168,14 +174,14 @@ func TestNothingIsRefusedWhileOneInKIsAccepted(t *testing.T) {
 		th := New(Config{K: float64(k), Floor: -1})
 		var now policy.Instant
 		for i := range 500 {
-			m, ok := th.Admit(now, 0)
+			m, ok := th.Admit(now, 0, uint64(i))
 			if !ok {
 				t.Fatalf("request %d is refused: %+v", i, th.Snapshot(now).Levels[0])
 			}
-			if i%k == k-1 { // a group of K stays within a slice
+			th.Settle(now, &m, policy.Success, i%k != 0)
+			if i%k == k-1 { // each K leave the window together
 				now = now.Add(time.Duration(rapid.IntRange(0, 1e9).Draw(t, "step")))
 			}
-			th.Settle(now, &m, policy.Success, i%k != 0)
 		}
 	})
 }
@@ -193,7 +199,7 @@ func FuzzThrottle(f *testing.F) {
 		for i, verb := range script {
 			switch verb % 8 {
 			case 0, 1:
-				if m, ok := th.Admit(now, verb); ok {
+				if m, ok := th.Admit(now, verb, uint64(i)); ok {
 					held = append(held, m)
 				}
 			case 2, 3:

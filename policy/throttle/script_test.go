@@ -13,13 +13,14 @@ import (
 
 // TestScripts plays testdata/*.txt. The verbs:
 //
-//	new k=2 floor=5 window=10s seed=1 observe   a throttle
+//	new k=2 floor=5 window=10s observe   a throttle
 //	configure ...                               the same words, for the one there is
 //	ask n yes|no|busy|business|cut [level]      n requests; those that are sent end at once, like that
 //	run rate length takes [level]               so many requests a second, of which the dependency takes so many
 //	hold name [level]                           one request, that runs on
 //	settle name yes|no|..., undo name           its end
 //	back draw [level]                           when a refused request may come back
+//	forget                                      what was counted
 //	look [level]                                the snapshot
 func TestScripts(t *testing.T) {
 	golden.Scripts(t, "testdata/*.txt", func(t testing.TB) golden.Player {
@@ -31,6 +32,7 @@ func TestScripts(t *testing.T) {
 type player struct {
 	t     testing.TB
 	th    *Throttle
+	seed  uint64 // of the last request
 	marks map[string]*Mark
 }
 
@@ -62,7 +64,7 @@ func (p *player) tell(now policy.Instant, verb string, args []string) string {
 	case "run":
 		return p.run(now, p.number(args[0]), p.length(args[1]), p.number(args[2]), p.level(args[3:]))
 	case "hold":
-		m, ok := p.th.Admit(now, p.level(args[1:]))
+		m, ok := p.admit(now, p.level(args[1:]))
 		p.marks[args[0]] = &m
 		return map[bool]string{true: "sent", false: "refused"}[ok]
 	case "settle":
@@ -72,6 +74,8 @@ func (p *player) tell(now policy.Instant, verb string, args []string) string {
 		p.th.Undo(now, p.mark(args[0]))
 	case "back":
 		return p.th.RetryAfter(now, p.level(args[1:]), p.fraction(args[0])).String()
+	case "forget":
+		p.th.Forget()
 	case "look":
 		s := p.th.Snapshot(now)
 		l := s.Levels[p.level(args)]
@@ -82,8 +86,13 @@ func (p *player) tell(now policy.Instant, verb string, args []string) string {
 	return ""
 }
 
+func (p *player) admit(now policy.Instant, level uint8) (Mark, bool) {
+	p.seed++
+	return p.th.Admit(now, level, p.seed)
+}
+
 func (p *player) one(now policy.Instant, level uint8, e end) bool {
-	m, ok := p.th.Admit(now, level)
+	m, ok := p.admit(now, level)
 	if ok {
 		p.th.Settle(now, &m, e.outcome, e.refused)
 	}
@@ -124,8 +133,6 @@ func (p *player) config(args []string) (c Config) {
 			c.Floor = p.number(value)
 		case "window":
 			c.Window = p.length(value)
-		case "seed":
-			c.Seed = uint64(p.number(value))
 		case "observe":
 			c.Observe = true
 		default:

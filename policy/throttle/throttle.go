@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"github.com/kalan-go/kalan/policy"
@@ -18,8 +17,6 @@ const Levels = 8
 type Throttle struct {
 	k, floor float64
 	observe  bool
-	seed     uint64
-	random   rand.PCG
 	refused  uint64
 	window   window
 }
@@ -37,27 +34,28 @@ func (m Mark) Held() bool { return m.level > 0 }
 func New(c Config) *Throttle {
 	c = c.WithDefaults()
 	t := &Throttle{window: newWindow(c.Window)}
-	t.random.Seed(c.Seed, 0)
 	t.rule(c)
 	return t
 }
 
 // rule takes the figures over. A K that Validate refuses refuses next to nothing.
 func (t *Throttle) rule(c Config) {
-	t.k, t.floor, t.observe, t.seed = mostK, float64(max(c.Floor, 0)), c.Observe, c.Seed
+	t.k, t.floor, t.observe = mostK, float64(max(c.Floor, 0)), c.Observe
 	if c.K > 1 {
 		t.k = min(c.K, mostK)
 	}
 }
 
-// Admit reports whether a request of that level may be sent. One that is refused
+// Admit reports whether a request of that level may be sent, by a lot that the
+// seed draws: the request's own, so that neither one that is undone nor the order
+// of those that come together changes what becomes of the others. One that is refused
 // here was asked for all the same, and is counted as not accepted: a share of what
 // was sent alone would forget half of the refusals as soon as it made them. An
 // observer sends everything, and counts what becomes of it.
-func (t *Throttle) Admit(now policy.Instant, level uint8) (Mark, bool) {
+func (t *Throttle) Admit(now policy.Instant, level uint8, seed uint64) (Mark, bool) {
 	level = min(level, Levels-1)
 	t.window.see(now)
-	if over, of := t.over(level); over > 0 && t.draw()*of < over {
+	if over, of := t.over(level); over > 0 && lot(seed)*of < over {
 		t.refused++
 		if !t.observe {
 			t.window.add(level, 0)
@@ -81,8 +79,14 @@ func (t *Throttle) share(level uint8) float64 {
 	return max(over/of, 0)
 }
 
-// draw returns a number in [0, 1).
-func (t *Throttle) draw() float64 { return float64(t.random.Uint64()>>11) / (1 << 53) }
+// lot draws from [0, 1): the finalizer of splitmix64 (Steele, Lea and Flood, "Fast
+// splittable pseudorandom number generators", 2014).
+func lot(seed uint64) float64 {
+	z := seed + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11) / (1 << 53)
+}
 
 // Undo gives back a request that was admitted and not sent, as if it had never
 // been.
@@ -114,6 +118,9 @@ func (t *Throttle) RetryAfter(now policy.Instant, level uint8, draw float64) tim
 	return span.Range{Min: most / 2, Max: most}.Pick(draw)
 }
 
+// Forget drops what was counted: the owner knows that it says nothing any more.
+func (t *Throttle) Forget() { t.window.total, t.window.ring = [Levels]tally{}, [slices][Levels]tally{} }
+
 // Configure changes the configuration and keeps what was counted: what another
 // window held is taken for as new as can be.
 func (t *Throttle) Configure(now policy.Instant, c Config) {
@@ -122,9 +129,6 @@ func (t *Throttle) Configure(now policy.Instant, c Config) {
 	if w := newWindow(c.Window); w.width != t.window.width {
 		w.inherit(now, t.window.total)
 		t.window = w
-	}
-	if c.Seed != t.seed {
-		t.random.Seed(c.Seed, 0)
 	}
 	t.rule(c)
 }
