@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/metrics"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,4 +152,18 @@ func TestOverGoesByTheClock(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Goroutines that wait for a processor are counted by the runtime, one in eight
+// of them.
+func TestTheRuntimesSchedulingDelaysAreSeen(t *testing.T) {
+	w := must(t, Config{})
+	var all sync.WaitGroup
+	for range 10_000 {
+		all.Go(runtime.Gosched)
+	}
+	all.Wait()
+	if s := w.Snapshot().Scheduling; s.Count == 0 || s.Max <= 0 || s.P50 > s.P99 || s.P99 > s.Max {
+		t.Errorf("after ten thousand goroutines: %+v", s)
+	}
 }

@@ -219,3 +219,22 @@ func BenchmarkFlood(b *testing.B) {
 		*s.Get(uint64(i))++
 	}
 }
+
+// The hand makes so many steps for a new key and no more, however many are in
+// use in a row: the key shares the overflow's value, and the next one goes on
+// where the hand stood.
+func TestTheHandStops(t *testing.T) {
+	const inUse = 10 * steps
+	s := New(inUse+1, nil, func(v *bool) bool { return *v })
+	for key := range uint64(inUse + 1) {
+		*s.Get(key) = key < inUse
+	}
+	for n := range uint64(inUse / steps) {
+		if s.Get(1<<40 + n); s.Overflowed() != n+1 || s.Evicted() != 0 {
+			t.Fatalf("new key %d: %d overflowed, %d evicted; want %d and none within %d steps", n, s.Overflowed(), s.Evicted(), n+1, steps)
+		}
+	}
+	if s.Get(1 << 50); s.Evicted() != 1 || s.Peek(inUse) != nil {
+		t.Errorf("%d evicted when the hand had come to the one that is idle", s.Evicted())
+	}
+}
