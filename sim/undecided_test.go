@@ -224,3 +224,25 @@ func TestARolloutEndsWithItsLastInstance(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Every verdict that is not well says what to do, once however often it was.
+func TestWhatIsNotWellHasAdvice(t *testing.T) {
+	var r Result
+	for v := Stable; v <= Collapsed; v++ {
+		for range 2 {
+			a := ArmResult{}
+			a.Verdicts[v], a.Verdicts[Stable] = a.Verdicts[v]+1, a.Verdicts[Stable]+1
+			r.Arms = append(r.Arms, a)
+		}
+	}
+	all := r.Advice()
+	for i, v := range []Verdict{Collapsed, Metastable, SlowDrain, Suffers} {
+		if len(all) != 4 || !strings.HasPrefix(all[i], v.String()+": ") || len(all[i]) < len(v.String())+20 {
+			t.Errorf("%v: %q", v, all)
+		}
+	}
+	r.Arms = r.Arms[:6] // stable, recovers, undecided
+	if all := r.Advice(); len(all) > 0 {
+		t.Errorf("%q", all)
+	}
+}

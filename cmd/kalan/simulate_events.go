@@ -53,6 +53,12 @@ func summary(r *sim.Result) string {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s: %s of %v each, seed %d\n\n", r.Name, count(r.Replications, "replication"), r.Duration, r.Seed)
 	writeArms(out, r)
+	for i, advice := range r.Advice() {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, advice)
+	}
 	writeLoads(out, r)
 	writeParts(out, r, "by priority", func(a *sim.ArmResult) []sim.PartResult { return a.Levels })
 	writeParts(out, r, "who asks most", func(a *sim.ArmResult) []sim.PartResult { return a.Tenants[:min(len(a.Tenants), 3)] })
@@ -153,9 +159,20 @@ func writeSearches(out io.Writer, r *sim.Result) {
 		case s.Never:
 			fmt.Fprintf(out, "%s: it does not tip up to %s%s%s\n", s.Name, figure.Short(s.High, 2), unit, doubt)
 		default:
-			fmt.Fprintf(out, "%s: %s %s%s (between %s and %s%s)\n", s.Name, what, figure.Short(s.Found, 2), unit, figure.Short(s.Low, 2), figure.Short(s.High, 2), doubt)
+			fmt.Fprintf(out, "%s: %s %s%s (between %s and %s%s)%s\n", s.Name, what, figure.Short(s.Found, 2), unit, figure.Short(s.Low, 2), figure.Short(s.High, 2), doubt, vulnerable(r, &s))
 		}
 	}
+}
+
+// vulnerable says at which loads a trigger decides, where the largest load was
+// searched for that heals.
+func vulnerable(r *sim.Result, s *sim.SearchResult) string {
+	for i := range r.Arms {
+		if a := &r.Arms[i]; s.What == "load" && (a.Name == s.Arm || s.Arm == "" && i == 0) && a.Capacity > s.Found {
+			return fmt.Sprintf("; from there to its capacity of %s/s it is vulnerable: the trigger decides", figure.Short(a.Capacity, 2))
+		}
+	}
+	return ""
 }
 
 // undecided returns how many replications of a search could not be judged.

@@ -13,7 +13,7 @@ import (
 func TestThePageFitsAndNoLabelsCollide(t *testing.T) {
 	v := open(t, played(t))
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 768, 1280} {
+		for _, width := range []int64{320, 768, 1280} {
 			for _, scripts := range []bool{false, true} {
 				v.show(width, scheme, scripts)
 				name := fmt.Sprintf("%s-%d-scripts-%v", scheme, width, scripts)

@@ -89,7 +89,7 @@ func TestOddResults(t *testing.T) {
 			if text := written(t, &r); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 				t.Error("the page has a figure that is none")
 			}
-			for _, width := range []int64{360, 1280} {
+			for _, width := range []int64{320, 1280} {
 				v.show(width, "light", true)
 				if over := ask[float64](v, overflow); over > 0 {
 					t.Errorf("the page is %v px wider than the window", over)

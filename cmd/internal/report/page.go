@@ -14,6 +14,7 @@ type page struct {
 	Headline     sentence
 	Lead         sentence
 	Omitted      string
+	Advice       []string
 	Cards        []card
 	Load         *loadChart
 	Time         *timeChart
@@ -70,7 +71,7 @@ func newPage(all *sim.Result, o Options) (*page, error) {
 		return nil, err
 	}
 	p := &page{
-		Name: named(r.Name, 2*longestName), About: strings.TrimSpace(r.About), Headline: headline(all), Lead: lead(all), Omitted: omitted(all),
+		Name: named(r.Name, 2*longestName), About: strings.TrimSpace(r.About), Headline: headline(all), Lead: lead(all), Omitted: omitted(all), Advice: all.Advice(),
 		Load: newLoadChart(r), Time: newTimeChart(r), Latency: newLatencyChart(r),
 		Hops: newHops(r), Waste: newWaste(r), Fairness: newFairness(r),
 		Verdicts: newVerdicts(r), Intervals: newIntervals(r), Searches: newSearches(r), Trials: newTrials(r), Replications: r.Replications,
