@@ -73,3 +73,22 @@ func TestALimitThatIsReachedIsNotTooHigh(t *testing.T) {
 		t.Errorf("the p99 is %v, %v in calm times, at a limit of %d that is reached: too high: %v", s.P99, s.Calm, s.Max, s.TooHigh)
 	}
 }
+
+// A dependency that has become slower for good is not congested for ever: what a
+// call takes that waits for no other is measured anew.
+func TestSlowerForGoodIsLearned(t *testing.T) {
+	for _, kind := range adapting {
+		t.Run(kind.String(), func(t *testing.T) {
+			w := newWorld(1, limit.Config{Kind: kind}, plain...)
+			w.upstream.workers, w.upstream.service, w.rate = 64, 10*ms, 4800
+			w.run(20 * sec)
+			w.upstream.service, w.rate = 60*ms, 800
+			w.run(5 * time.Minute)
+			w.reset()
+			w.run(time.Minute)
+			if w.tally.refused*100 > w.tally.offered {
+				t.Errorf("%d of %d refused at .75x, with a limit of %d", w.tally.refused, w.tally.offered, w.limit.Max())
+			}
+		})
+	}
+}
