@@ -11,7 +11,9 @@ import (
 type (
 	jsonMean struct {
 		Mean float64 `json:"mean"`
-		CI95 float64 `json:"ci95"`
+		// CI95 is half the width of the interval; null where there is one
+		// replication, which says nothing about it.
+		CI95 *float64 `json:"ci95"`
 	}
 	jsonLatency struct {
 		P50 float64 `json:"p50"`
@@ -109,6 +111,11 @@ func jsonParts(all []PartResult) []jsonPart {
 	return parts
 }
 
-func mean(i record.Interval) jsonMean { return jsonMean{i.Mean, i.Half} }
+func mean(i record.Interval) jsonMean {
+	if i.N < 2 {
+		return jsonMean{Mean: i.Mean}
+	}
+	return jsonMean{i.Mean, &i.Half}
+}
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

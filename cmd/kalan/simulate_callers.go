@@ -25,7 +25,7 @@ func writeLoads(out io.Writer, r *sim.Result) {
 	for i := range r.Arms {
 		for j := range r.Arms[i].Loads {
 			l := &r.Arms[i].Loads[j]
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", pad(names[0]), rate(l.Offered.Mean), rate(l.Goodput.Mean), rate(l.Goodput.Half),
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", pad(names[0]), rate(l.Offered.Mean), rate(l.Goodput.Mean), half(l.Goodput, rate),
 				rate(r.Arms[i].Fair[j].Mean), rate(l.Attempts.Mean), short(l.Latency.Quantile(.5)), short(l.Latency.Quantile(.99)),
 				percent(l.Refused.Mean), percent(l.Late.Mean), percent(max(l.Failed.Mean-l.Late.Mean, 0)))
 			names = names[1:]
@@ -51,8 +51,8 @@ func writeParts(out io.Writer, r *sim.Result, head string, of func(*sim.ArmResul
 	fmt.Fprintf(table, "%s\toffered/s\tgoodput/s\t±\trefused\tlate\tfailed\t\n", pad(head))
 	for i := range r.Arms {
 		for _, p := range of(&r.Arms[i]) {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", pad(names[0]), figure.Short(p.Offered.Mean, 2), figure.Short(p.Goodput.Mean, 2),
-				figure.Short(p.Goodput.Half, 2), percent(p.Refused.Mean), percent(p.Late.Mean), percent(p.Failed.Mean))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", pad(names[0]), hundredths(p.Offered.Mean), hundredths(p.Goodput.Mean),
+				half(p.Goodput, hundredths), percent(p.Refused.Mean), percent(p.Late.Mean), percent(p.Failed.Mean))
 			names = names[1:]
 		}
 	}

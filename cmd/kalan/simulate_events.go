@@ -89,7 +89,7 @@ func writeArms(out io.Writer, r *sim.Result) {
 	fmt.Fprintf(table, "%s\toffered/s\tgoodput/s\t±\tattempts/s\tp50\tp99\twasted\t  verdict\n", pad("arm"))
 	for i := range r.Arms {
 		a := &r.Arms[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", pad(a.Name), rate(a.Offered.Mean), rate(a.Goodput.Mean), rate(a.Goodput.Half),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", pad(a.Name), rate(a.Offered.Mean), rate(a.Goodput.Mean), half(a.Goodput, rate),
 			rate(a.Attempts.Mean), short(a.Latency.Quantile(.5)), short(a.Latency.Quantile(.99)), percent(a.Wasted.Mean), verdict(a))
 	}
 	table.Flush()
@@ -215,6 +215,20 @@ func short(d time.Duration) string {
 	return figure.Fixed(float64(d)/float64(time.Millisecond), 1) + "ms"
 }
 
+func hundredths(x float64) string { return figure.Short(x, 2) }
+
+// half writes how far from a mean the true one may lie. One replication says
+// nothing about that, and 0 would say that it is exact.
+func half(i record.Interval, write func(float64) string) string {
+	if i.N < 2 {
+		return "-"
+	}
+	return write(i.Half)
+}
+
 func seconds(i record.Interval) string {
-	return fmt.Sprintf("%s s ±%s", figure.Fixed(i.Mean, 1), figure.Fixed(i.Half, 1))
+	if i.N < 2 {
+		return rate(i.Mean) + " s"
+	}
+	return rate(i.Mean) + " s ±" + rate(i.Half)
 }

@@ -116,3 +116,19 @@ func TestSimulateRefuses(t *testing.T) {
 		}
 	}
 }
+
+// One replication says nothing about how exact a figure is, and 0 would say that
+// it is.
+func TestOneReplicationHasNoInterval(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "one.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(standstill, "replications: 2", "replications: 1", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(mustRun(t, newSimulateCommand(), file)), " ")
+	if !strings.Contains(text, "standstill 47.6 47.6 - 47.6") {
+		t.Error(text)
+	}
+	if text := mustRun(t, newSimulateCommand(), file, "--format", "json"); !strings.Contains(text, `"ci95": null`) {
+		t.Error(text)
+	}
+}

@@ -84,7 +84,11 @@ func armRows(r *sim.Result) [][]string {
 		if a.Verdict == sim.Recovers {
 			recovery = exact(a.Recovery.Mean)
 		}
-		rows = append(rows, []string{cell(a.Name), a.Verdict.String(), exact(a.Offered.Mean), exact(a.Goodput.Mean), exact(a.Goodput.Half),
+		half := ""
+		if a.Goodput.N > 1 {
+			half = exact(a.Goodput.Half)
+		}
+		rows = append(rows, []string{cell(a.Name), a.Verdict.String(), exact(a.Offered.Mean), exact(a.Goodput.Mean), half,
 			exact(a.Attempts.Mean), exact(a.Amplification.Mean), exact(a.Wasted.Mean), at(.5), at(.95), at(.99), exact(a.Capacity), recovery})
 	}
 	return rows
