@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -136,7 +136,7 @@ func TestAnswerWhileBusy(t *testing.T) {
 // A server that has all the clients it may have says so and hangs up. go-redis
 // is busy writing and sees only the latter.
 func TestAnswerWhenFull(t *testing.T) {
-	port := strconv.Itoa(freePort(t))
+	port := heldPort(t)
 	s := start(t, place(t), "--port", port, "--bind", "127.0.0.1")
 	if err := s.plain(t).ConfigSet(t.Context(), "maxclients", "1").Err(); err != nil {
 		t.Fatal(err)
@@ -157,10 +157,10 @@ func TestAnswerWhenFull(t *testing.T) {
 // A cluster whose slots nobody serves, and one whose slots somebody else does.
 func TestAnswersOfACluster(t *testing.T) {
 	var clients []*redis.Client
-	var ports []int
+	var ports []string
 	for range 2 {
-		port := freePort(t)
-		s := start(t, place(t), "--cluster-enabled", "yes", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-port", strconv.Itoa(freePort(t)))
+		port := heldPort(t)
+		s := start(t, place(t), "--cluster-enabled", "yes", "--port", port, "--bind", "127.0.0.1", "--cluster-port", heldPort(t))
 		clients, ports = append(clients, s.plain(t)), append(ports, port)
 	}
 	ctx := t.Context()
@@ -241,12 +241,27 @@ func TestListsOfCommands(t *testing.T) {
 	}
 }
 
-func freePort(t *testing.T) int {
+// heldPort returns a port for a server of the test's own. It is bound here until
+// the test ends, with the option that redis-server sets too: nobody who asks for
+// any port is given it, and a server that asks for this one can listen there. A
+// port that is only free now is another's a moment later.
+func heldPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	syscall.CloseOnExec(fd)
+	t.Cleanup(func() { syscall.Close(fd) })
+	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
 }

@@ -52,11 +52,19 @@ func TestItPassesOnRequestsAndAnswers(t *testing.T) {
 }
 
 func TestItSaysWhenThereIsNobody(t *testing.T) {
-	closed := httptest.NewServer(nil)
-	closed.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() // nobody listens at its end, and nobody else is given that
 	transport := &http.Transport{}
 	w := httptest.NewRecorder()
-	relay{transport, strings.TrimPrefix(closed.URL, "http://")}.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	relay{transport, c.LocalAddr().String()}.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusBadGateway {
 		t.Errorf("%d", w.Code)
 	}
