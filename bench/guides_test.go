@@ -9,8 +9,9 @@ import (
 )
 
 // The programs that a guide shows as they were before they moved to Kalan compile
-// with the peers of this module. (Those after it: internal/house.)
-func TestWhatPeopleMoveFromCompiles(t *testing.T) {
+// with the peers of this module, and what they are configured with is what the
+// peers take: one that panics is no program. (Those after it: internal/house.)
+func TestWhatPeopleMoveFromRuns(t *testing.T) {
 	guides, err := filepath.Glob(filepath.Join("..", "docs", "guides", "*.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -28,8 +29,14 @@ func TestWhatPeopleMoveFromCompiles(t *testing.T) {
 			if err := os.WriteFile(file, []byte(program+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := exec.Command("go", "build", "-o", os.DevNull, file).CombinedOutput(); err != nil {
+			binary := filepath.Join(t.TempDir(), "before")
+			if out, err := exec.Command("go", "build", "-o", binary, file).CombinedOutput(); err != nil {
 				t.Errorf("%s shows a program that does not compile: %v\n%s", guide, err, out)
+				continue
+			}
+			// It may end with an error: what it calls is not there.
+			if out, _ := exec.CommandContext(t.Context(), binary).CombinedOutput(); strings.Contains(string(out), "panic:") {
+				t.Errorf("%s shows a program that panics:\n%s", guide, out)
 			}
 		}
 	}
