@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -30,6 +31,7 @@ type simulation struct {
 	format      string
 	report      string
 	parallel    int
+	seed        uint64
 	command     []string
 	page        page
 	stop        <-chan struct{} // closed when the user has had enough
@@ -69,11 +71,15 @@ played to their end.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			s.out, s.errOut = c.OutOrStdout(), c.ErrOrStderr()
 			s.command = append([]string{"kalan", "simulate"}, files...)
+			if s.seed != 0 {
+				s.command = append(s.command, "--seed", strconv.FormatUint(s.seed, 10))
+			}
 			return s.run(c.Context(), files)
 		},
 	}
 	c.Flags().StringVar(&s.format, "format", "text", "text or json")
 	c.Flags().StringVar(&s.report, "report", "", "also write an HTML page to this file (kind: events, one FILE)")
+	c.Flags().Uint64Var(&s.seed, "seed", 0, "what all random numbers begin with; 0: the scenario's own (kind: events)")
 	c.Flags().IntVar(&s.parallel, "parallel", 0, "replications to play at once; 0: as many as there are processors")
 	return c
 }

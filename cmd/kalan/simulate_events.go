@@ -17,6 +17,9 @@ import (
 // playEvents plays a system and returns the expectations that are not met. When
 // the user has had enough, it writes what is known by then.
 func (s *simulation) playEvents(scenario sim.Scenario) ([]string, error) {
+	if s.seed != 0 {
+		scenario.Seed = s.seed
+	}
 	progress := newProgress(s.errOut, scenario.Name)
 	r, err := sim.Run(scenario, sim.Options{Parallel: s.parallel, Progress: progress.tell(), Stop: s.stop})
 	progress.end()

@@ -38,6 +38,25 @@ func TestSimulateWritesAReport(t *testing.T) {
 	}
 }
 
+// Another seed is another run, and the same one whether the file says it or the
+// command; the page says how to repeat it.
+func TestSimulateTakesAnotherSeed(t *testing.T) {
+	dir := t.TempDir()
+	file, seven, page := filepath.Join(dir, "standstill.yaml"), filepath.Join(dir, "seven.yaml"), filepath.Join(dir, "out.html")
+	for path, text := range map[string]string{file: standstill, seven: standstill + "seed: 7\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := mustRun(t, newSimulateCommand(), file, "--seed", "7", "--report", page)
+	if want := mustRun(t, newSimulateCommand(), seven); other != want || other == mustRun(t, newSimulateCommand(), file) {
+		t.Errorf("with --seed 7\n%s\nand with seed: 7\n%s", other, want)
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "kalan simulate "+file+" --seed 7<") {
+		t.Errorf("the page does not say how to repeat it (%v)", err)
+	}
+}
+
 func TestSimulateReportsOneScenarioOfEvents(t *testing.T) {
 	for _, args := range [][]string{{chainBudget, "--report", "x.html"}, {chainBudget, chainBudget, "--report", "x.html"}} {
 		if _, err := run(newSimulateCommand(), args...); err == nil || !strings.Contains(err.Error(), "--report: a page is of") {
