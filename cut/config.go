@@ -25,6 +25,10 @@ type Config struct {
 	// Timeout is the longest that a caller waits, for a worker and for the
 	// function together. 0 is 800 ms.
 	Timeout time.Duration `yaml:"timeout"`
+	// Observe cuts and refuses nobody, and counts who would have been: for seeing
+	// what a timeout and a number of workers would do before they do. A caller
+	// still leaves when its own context ends.
+	Observe bool `yaml:"observe"`
 }
 
 // WithDefaults returns c with what was left out filled in.

@@ -27,6 +27,7 @@
 package cut
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -41,12 +42,12 @@ import (
 // New, safe for concurrent use, and needs no closing: a pool that is not used
 // has no goroutine.
 type Pool struct {
-	config  Config
-	slots   chan struct{} // one for each function that runs
-	waiting atomic.Int64
+	config atomic.Pointer[Config] // changed with mu held
 
-	mu    sync.Mutex
-	stats Snapshot
+	mu      sync.Mutex
+	running int
+	waiters list.List // of chan struct{}, closed when a worker is theirs; oldest first
+	stats   Snapshot
 }
 
 // A Snapshot says what a pool is doing, and counts what it has done.
@@ -54,9 +55,9 @@ type Snapshot struct {
 	Running int    // functions running, zombies included
 	Zombies int    // functions that run without their callers
 	Waiting int    // callers waiting for a worker
-	Cut     uint64 // callers that left a function behind
+	Cut     uint64 // callers that left a function behind; observing, those that would have
 	Late    uint64 // functions that returned after their caller had left
-	Refused uint64 // callers that got no worker
+	Refused uint64 // callers that got no worker; observing, those that would have got none
 	Panics  uint64 // panics and Goexits that had no caller to reach
 }
 
@@ -66,7 +67,25 @@ func New(config Config) (*Pool, error) {
 		return nil, err
 	}
 	config = config.WithDefaults()
-	return &Pool{config: config, slots: make(chan struct{}, config.Workers)}, nil
+	p := new(Pool)
+	p.config.Store(&config)
+	return p, nil
+}
+
+// Configure changes the configuration, but for the name. What runs goes on, also
+// where it is more than there are to be, and so does whoever waits; more workers
+// begin at once what waits for them. A timeout counts for calls that come later.
+func (p *Pool) Configure(config Config) error {
+	config.Name = p.config.Load().Name
+	if err := field.Error("cut", config.Name, config.Validate()); err != nil {
+		return err
+	}
+	config = config.WithDefaults()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.config.Store(&config)
+	p.handOut()
+	return nil
 }
 
 // Snapshot returns what the pool is doing now.
@@ -74,44 +93,78 @@ func (p *Pool) Snapshot() Snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.stats
-	s.Running, s.Waiting = len(p.slots), max(0, min(int(p.waiting.Load()), p.config.Waiting))
+	s.Running, s.Waiting = p.running, p.waiters.Len()
 	return s
 }
 
-// enter takes a slot, waiting for one where there is a place to wait.
+// enter takes a worker, waiting for one where there is a place to wait.
 func (p *Pool) enter(ctx, caller context.Context) error {
 	if pause.Over(caller) != policy.None {
 		return p.refuse(caller, policy.Full)
 	}
-	select {
-	case p.slots <- struct{}{}:
+	place, ok := p.take()
+	switch {
+	case !ok:
+		return p.refuse(caller, policy.Full)
+	case place == nil:
 		return nil
-	default:
-	}
-	if p.hopeless() {
-		return p.refuse(caller, policy.Full)
-	}
-	defer p.waiting.Add(-1)
-	if p.waiting.Add(1) > int64(p.config.Waiting) {
-		return p.refuse(caller, policy.Full)
 	}
 	select {
-	case p.slots <- struct{}{}:
+	case <-place.Value.(chan struct{}):
 		if pause.Over(ctx) == policy.None {
 			return nil
 		}
-		<-p.slots // it came free in the moment in which the time was up (O-02)
+		p.giveUp(nil) // it came free in the moment in which the time was up (O-02)
 	case <-ctx.Done():
+		p.giveUp(place)
 	}
 	return p.refuse(caller, policy.Waited)
 }
 
-// hopeless reports whether every worker is a zombie's: then there is nothing to
-// wait for.
-func (p *Pool) hopeless() bool {
+// take takes a worker or, where none is free, a place to wait for one, unless
+// there is none or every worker is a zombie's: then there is nothing to wait for.
+func (p *Pool) take() (place *list.Element, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.stats.Zombies >= p.config.Workers
+	c := p.config.Load()
+	switch {
+	case p.running < c.Workers:
+	case c.Observe:
+		p.stats.Refused++
+	case p.stats.Zombies >= c.Workers || p.waiters.Len() >= c.Waiting:
+		return nil, false
+	default:
+		return p.waiters.PushBack(make(chan struct{})), true
+	}
+	p.running++
+	return nil, true
+}
+
+// giveUp gives back a place or, where it has become one, the worker.
+func (p *Pool) giveUp(place *list.Element) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if place != nil {
+		before := p.waiters.Len()
+		if p.waiters.Remove(place); p.waiters.Len() < before {
+			return
+		}
+	}
+	p.exit()
+}
+
+// exit gives a worker back; the mutex is held.
+func (p *Pool) exit() {
+	p.running--
+	p.handOut()
+}
+
+// handOut gives free workers to those who have waited longest.
+func (p *Pool) handOut() {
+	for p.waiters.Len() > 0 && p.running < p.config.Load().Workers {
+		p.running++
+		close(p.waiters.Remove(p.waiters.Front()).(chan struct{}))
+	}
 }
 
 // refuse counts a caller that got no worker.
@@ -128,5 +181,5 @@ func (p *Pool) rejection(caller context.Context, why policy.Reason) error {
 	if over := pause.Over(caller); over != policy.None {
 		why = over
 	}
-	return &kalan.Rejection{Guard: p.config.Name, Reason: why, Cause: context.Cause(caller)}
+	return &kalan.Rejection{Guard: p.config.Load().Name, Reason: why, Cause: context.Cause(caller)}
 }

@@ -3,6 +3,7 @@ package cut
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"github.com/kalan-go/kalan/internal/crash"
 	"github.com/kalan-go/kalan/policy"
@@ -30,9 +31,9 @@ func Do[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error)
 // there. It is called at most once, while fn still holds its worker; it may be
 // nil.
 func DoLate[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, error), late func(T, error)) (T, error) {
-	limited, cancel := context.WithTimeout(ctx, p.config.Timeout)
-	defer cancel()
 	c := &call[T]{pool: p, late: late, done: make(chan struct{})}
+	limited, cancel := c.limited(ctx)
+	defer cancel()
 	if err := p.enter(limited, ctx); err != nil {
 		return c.value, err
 	}
@@ -52,6 +53,18 @@ func DoLate[T any](ctx context.Context, p *Pool, fn func(context.Context) (T, er
 	return c.result()
 }
 
+// limited returns the context that ends when the caller leaves: at the timeout,
+// which is only counted while the pool observes, or when ctx ends.
+func (c *call[T]) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	config := c.pool.config.Load()
+	if !config.Observe {
+		return context.WithTimeout(ctx, config.Timeout)
+	}
+	limited, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(config.Timeout, c.outstay)
+	return limited, func() { timer.Stop(); cancel() }
+}
+
 // A call is a function and its caller, until one of them leaves.
 type call[T any] struct {
 	pool *Pool
@@ -59,6 +72,7 @@ type call[T any] struct {
 	done chan struct{} // closed when the function has ended before its caller left
 
 	ended, left bool // guarded by the pool's mutex; at most one is ever true first
+	counted     bool // as cut
 
 	returned bool // or else err is a *Panic of this call's own
 	value    T
@@ -73,16 +87,32 @@ func (c *call[T]) leave() bool {
 		return false
 	}
 	c.left = true
-	c.pool.stats.Cut++
 	c.pool.stats.Zombies++
+	c.count()
 	return true
+}
+
+// outstay says that the time is up, and nobody leaves.
+func (c *call[T]) outstay() {
+	c.pool.mu.Lock()
+	defer c.pool.mu.Unlock()
+	if !c.ended {
+		c.count()
+	}
+}
+
+// count counts the call as cut, once.
+func (c *call[T]) count() {
+	if !c.counted {
+		c.counted = true
+		c.pool.stats.Cut++
+	}
 }
 
 // end says that the function has ended, and gives its slot back.
 func (c *call[T]) end(value T, err error) {
 	c.value, c.err = value, err
 	if c.wanted() {
-		<-c.pool.slots
 		close(c.done)
 		return
 	}
@@ -93,11 +123,13 @@ func (c *call[T]) end(value T, err error) {
 	crash.Call(func() (T, error) { c.late(value, err); return value, nil }, c.bury)
 }
 
-// wanted reports whether the caller is still there.
+// wanted reports whether the caller is still there. Then the worker is free.
 func (c *call[T]) wanted() bool {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
-	c.ended = true
+	if c.ended = true; !c.left {
+		c.pool.exit()
+	}
 	return !c.left
 }
 
@@ -105,8 +137,8 @@ func (c *call[T]) wanted() bool {
 func (c *call[T]) bury(_ T, err error) {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
-	<-c.pool.slots // never waits: this call has put one in
 	c.pool.stats.Zombies--
+	c.pool.exit()
 	c.pool.stats.Late++
 	if !c.returned || err != nil {
 		c.pool.stats.Panics++
