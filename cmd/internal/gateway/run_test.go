@@ -33,6 +33,25 @@ func (h *house) probe(t testing.TB, path string) (int, string) {
 	return a.StatusCode, read(t, a)
 }
 
+// counts waits until all the lines are among the metrics, and returns these: a
+// client may have its answer before the gateway has counted it.
+func (h *house) counts(t testing.TB, lines ...string) (text string) {
+	t.Helper()
+	missing := lines
+	defer func() {
+		for _, line := range missing {
+			name, _, _ := strings.Cut(line, "{")
+			t.Logf("%s is missing among\n%s", line, strings.Join(regexp.MustCompile(`(?m)^`+strings.Fields(name)[0]+`[{ ].*$`).FindAllString(text, -1), "\n"))
+		}
+	}()
+	until(t, "the metrics", func() bool {
+		_, text = h.probe(t, "/metrics")
+		missing = slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(text, "\n"+line+"\n") })
+		return len(missing) == 0
+	})
+	return text
+}
+
 // fresh sends one request on a connection of its own.
 func (h *house) fresh() (int, error) {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}

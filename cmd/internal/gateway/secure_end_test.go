@@ -73,7 +73,7 @@ func hesitate(t *testing.T, size, most int) (int, error) {
 	s, file := certify(t, patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(size))
 		w.Write(make([]byte, size))
-	})))
+	}), 2*time.Second))
 	g, err := New(file, logTo(&journal{}))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestARecordThatIsLostIsFollowedByNothing(t *testing.T) {
 
 // F11: one that takes nothing is closed, and one that stops sending is told.
 func TestWhoStallsUnderTLS(t *testing.T) {
-	s := seal(t, patientFile(backend(t, endless)))
+	s := seal(t, patientFile(backend(t, endless), 300*time.Millisecond))
 	c, err := s.dial(t)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -104,33 +102,6 @@ func (s *sealed) say(t testing.TB, text string) (string, error) {
 	}
 	got, err := io.ReadAll(c)
 	return string(got), err
-}
-
-// counts waits until all the lines are among the metrics: the client may know
-// how a handshake has ended before the gateway has counted it.
-func (s *sealed) counts(t testing.TB, lines ...string) {
-	t.Helper()
-	text := ""
-	defer func() {
-		if t.Failed() {
-			t.Log(grep(text, "handshake", "certificate"))
-		}
-	}()
-	until(t, strings.Join(lines, ", "), func() bool {
-		_, text = s.probe(t, "/metrics")
-		return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(text, "\n"+line+"\n") })
-	})
-}
-
-func grep(text string, words ...string) (found string) {
-	for line := range strings.Lines(text) {
-		for _, word := range words {
-			if strings.Contains(line, word) && line[0] != '#' {
-				found += line
-			}
-		}
-	}
-	return found
 }
 
 // silent reports whether an error is that of a connection that was closed

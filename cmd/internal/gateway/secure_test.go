@@ -94,10 +94,11 @@ func TestHandshakesHaveARate(t *testing.T) {
 // Clients that say hello and then nothing keep others out for a moment, and not
 // until their time is up.
 func TestASilentHandshakeLeavesItsPlace(t *testing.T) {
+	t.Parallel()
 	file := fileFor(backend(t, answers("ok")))
 	file.Accept = &settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: 10 * patience}}
 	s := seal(t, file)
-	s.secrecy.handshakes = accept.NewHandshakes(settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: 50 * time.Millisecond}})
+	s.secrecy.handshakes = accept.NewHandshakes(settings.Accept{Handshakes: settings.Handshakes{Running: 1, Within: time.Second}})
 	c, err := net.Dial("tcp", s.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 )
 
 // patientFile is a configuration in which nothing but a stall ends a request.
-func patientFile(address string) settings.File {
+func patientFile(address string, stall time.Duration) settings.File {
 	file := fileFor(address)
-	file.Accept = &settings.Accept{Stall: 300 * time.Millisecond, Buffer: 16 << 10}
+	file.Accept = &settings.Accept{Stall: stall, Buffer: 16 << 10}
 	file.Routes[0].Promise, file.Deadline.Default = -1, -1
 	file.Upstreams[0].Exchange = time.Minute
 	return file
@@ -33,7 +33,7 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 
 // F11: a reader that takes nothing holds no slot for long, whatever is promised.
 func TestAReaderThatStallsIsClosed(t *testing.T) {
-	h := open(t, patientFile(backend(t, endless)))
+	h := open(t, patientFile(backend(t, endless), 300*time.Millisecond))
 	c, err := net.Dial("tcp", h.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -44,10 +44,8 @@ func TestAReaderThatStallsIsClosed(t *testing.T) {
 	if _, err := io.ReadFull(c, head); err != nil || string(head[9:]) != "200" {
 		t.Fatalf("%q %v", head, err)
 	}
-	until(t, "its slot comes free", func() bool { return h.upstreams[0].guard.Snapshot().InFlight == 0 })
-	if n := h.gate.Snapshot().Open; n != 0 {
-		t.Errorf("%d connections are open", n)
-	}
+	until(t, "its slot comes free", h.idle)
+	until(t, "it is closed", func() bool { return h.gate.Snapshot().Open == 0 })
 }
 
 // One that does not take the informational answers either is not waited for longer
@@ -58,8 +56,8 @@ func TestInformationDoesNotHoldUpTheDeadline(t *testing.T) {
 		for range 30 {
 			w.WriteHeader(http.StatusEarlyHints)
 		}
-	}))
-	file.Accept.Stall, file.Accept.Buffer = time.Hour, 4<<10
+	}), time.Hour)
+	file.Accept.Buffer = 4 << 10
 	file.Routes[0].Promise = 300 * time.Millisecond
 	h := open(t, file)
 	c, err := net.Dial("tcp", h.Addr().String())
@@ -74,8 +72,9 @@ func TestInformationDoesNotHoldUpTheDeadline(t *testing.T) {
 
 // One that reads slowly, but reads, is none of those.
 func TestASlowReaderIsServed(t *testing.T) {
-	const size = 1200 << 10
-	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) })))
+	t.Parallel()
+	const stall, size = 2 * time.Second, 3000 << 10 // 150 pieces: one and a half times as long as a pause may be
+	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) }), stall))
 	c, err := net.Dial("tcp", h.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +109,7 @@ func readSlowly(t *testing.T, body io.Reader, size int) {
 
 // A sender that stops is told so, before its request has a slot and after.
 func TestASenderThatStallsIsClosed(t *testing.T) {
-	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })))
+	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }), 300*time.Millisecond))
 	for name, request := range map[string]string{
 		"a small body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
 		"a large body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc",
@@ -125,12 +124,13 @@ func TestASenderThatStallsIsClosed(t *testing.T) {
 
 // A sender that is slow, but sends, is served.
 func TestASlowSenderIsServed(t *testing.T) {
-	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })))
+	t.Parallel()
+	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }), 2*time.Second))
 	body, feed := io.Pipe()
 	go func() {
-		tick := time.NewTicker(50 * time.Millisecond)
+		tick := time.NewTicker(250 * time.Millisecond)
 		defer tick.Stop()
-		for range 12 { // twice as long as a pause may be
+		for range 12 { // one and a half times as long as a pause may be
 			<-tick.C
 			io.WriteString(feed, "abc")
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"testing"
@@ -74,23 +75,29 @@ func TestSharedWorkersRunDry(t *testing.T) {
 	for _, defences := range []settings.Defences{settings.DefencesOff, settings.DefencesOn} {
 		t.Run(defences.String(), func(t *testing.T) {
 			h, release := twoBridges(t, 60, defences)
-			hasty := &http.Client{Timeout: 300 * time.Millisecond, Transport: h.client.Transport}
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
 			var callers sync.WaitGroup
 			for range 100 {
 				callers.Go(func() {
-					if a, err := hasty.Get(h.url("/sick/")); err == nil {
+					r, _ := http.NewRequestWithContext(ctx, "GET", h.url("/sick/"), nil)
+					if a, err := h.client.Do(r); err == nil {
 						a.Body.Close()
 					}
 				})
 			}
-			until(t, "the sick one has what it can get", func() bool { return h.upstreams[0].guard.Snapshot().InFlight >= 10 }) // as the limit begins
+			gets, patient := 10, &http.Client{Timeout: patience, Transport: h.client.Transport} // as the limit begins
 			if defences == settings.DefencesOff {
+				gets, patient.Timeout = 60, time.Second
+			}
+			until(t, "the sick one has what it can get", func() bool { return h.upstreams[0].guard.Snapshot().InFlight >= gets })
+			if defences == settings.DefencesOff {
+				leave()
 				callers.Wait()
 				if n := len(h.workers.busy); n != 60 {
 					t.Errorf("%d of 60 workers are busy after the callers have left", n)
 				}
 			}
-			patient := &http.Client{Timeout: time.Second, Transport: h.client.Transport}
 			a, err := patient.Get(h.url("/healthy/"))
 			if err == nil {
 				a.Body.Close()
