@@ -82,7 +82,7 @@ func TestClosingEarlyIsASuccess(t *testing.T) {
 // F8: the exchange ends at its last byte, and a body that drips beyond the
 // limit breaks; it does not end.
 func TestABodyIsCutAtTheLimit(t *testing.T) {
-	s := serve(t, guard(t, exchange(150*ms)), dripping(nil))
+	s := serve(t, guard(t, exchange(500*ms)), dripping(nil))
 	answer, err := s.Get(s.server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestABodyIsCutAtTheLimit(t *testing.T) {
 
 // A body that nobody reads or closes does not keep its slot for ever.
 func TestAForgottenBody(t *testing.T) {
-	s := serve(t, guard(t, exchange(100*ms)), dripping(nil))
+	s := serve(t, guard(t, exchange(500*ms)), dripping(nil))
 	answer, err := s.Get(s.server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestACallerThatLeavesWhileReading(t *testing.T) {
 	}{
 		"cancelled": {func() (context.Context, context.CancelFunc) { return context.WithCancel(context.Background()) }, context.Canceled},
 		"out of time": {func() (context.Context, context.CancelFunc) {
-			return context.WithTimeout(context.Background(), 150*ms)
+			return context.WithTimeout(context.Background(), 500*ms)
 		}, context.DeadlineExceeded},
 	} {
 		s := serve(t, guard(t), dripping(nil))

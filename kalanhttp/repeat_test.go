@@ -88,7 +88,7 @@ func TestHitsAreAttempts(t *testing.T) {
 // is. Either way the caller learns that it was time, as net/http says it.
 func TestATimeoutIsRepeatedWhereItMayBe(t *testing.T) {
 	for method, want := range map[string]int32{"GET": 2, "POST": 1} {
-		s := serve(t, guard(t, exchange(100*ms)), func(_ http.ResponseWriter, r *http.Request) {
+		s := serve(t, guard(t, exchange(500*ms)), func(_ http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 		})

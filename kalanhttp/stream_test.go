@@ -105,7 +105,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 // An upgraded connection can be written to, outlives the exchange, and holds no
 // slot.
 func TestAnUpgrade(t *testing.T) {
-	s := serve(t, guard(t, exchange(100*ms)), echo)
+	s := serve(t, guard(t, exchange(500*ms)), echo)
 	r, _ := http.NewRequest("GET", s.server.URL, nil)
 	r.Header.Set("Connection", "Upgrade")
 	r.Header.Set("Upgrade", "echo")
@@ -118,7 +118,7 @@ func TestAnUpgrade(t *testing.T) {
 		t.Fatalf("writes: %v, %d in flight", writes, s.guard.Snapshot().InFlight)
 	}
 	got := make([]byte, 5)
-	for began := time.Now(); time.Since(began) < 300*ms; {
+	for began := time.Now(); time.Since(began) < 1200*ms; {
 		if _, err := io.WriteString(both, "hello"); err != nil {
 			t.Fatal(err)
 		}

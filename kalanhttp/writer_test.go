@@ -66,7 +66,7 @@ func TestHoldStreams(t *testing.T) {
 }
 
 func TestAnUpgradeHoldsNoSlot(t *testing.T) {
-	h := admit(t, admission(t, slots(1), exchange(100*ms)), echo)
+	h := admit(t, admission(t, slots(1), exchange(500*ms)), echo)
 	c, err := net.Dial("tcp", h.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestAnUpgradeHoldsNoSlot(t *testing.T) {
 		t.Errorf("%d slots are taken", n)
 	}
 	got := make([]byte, 5)
-	for began := time.Now(); time.Since(began) < 250*ms; {
+	for began := time.Now(); time.Since(began) < 800*ms; {
 		io.WriteString(c, "hello")
 		if _, err := io.ReadFull(answer, got); err != nil || string(got) != "hello" {
 			t.Fatalf("%q %v", got, err)

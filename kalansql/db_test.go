@@ -216,9 +216,13 @@ func TestAStarvedPoolIsSeen(t *testing.T) {
 	if taken(db) != 0 {
 		t.Error("the lease was not given back")
 	}
-	short, cancel := context.WithTimeout(ctx, 20*ms)
+	patient := open(t, connections(1), checkout(10*time.Second))
+	another, err := patient.Unwrap().Conn(ctx)
+	must(t, err)
+	defer another.Close()
+	short, cancel := context.WithTimeout(ctx, 50*ms)
 	defer cancel()
-	if err := db.PingContext(short); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, policy.Waited) {
+	if err := patient.PingContext(short); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, policy.Waited) {
 		t.Errorf("a caller that has less time: %v", err)
 	}
 }
