@@ -20,6 +20,10 @@ type Config struct {
 	// Workers is how many items are worked on at once. 0 is 8. Raising it works
 	// faster where the work waits for something else, and sends that more at once.
 	Workers int `yaml:"workers"`
+	// Observe begins what nobody wants any more all the same, and counts it: for
+	// seeing what dropping would save. What has no place is refused still, since
+	// a queue without a bound is the outage.
+	Observe bool `yaml:"observe"`
 }
 
 // WithDefaults returns c with what was left out filled in.

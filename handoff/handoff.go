@@ -62,16 +62,17 @@ type Work[T any] struct {
 
 // A Queue hands items to workers. It is made by New and safe for concurrent use.
 type Queue[T any] struct {
-	name   string
-	work   Work[T]
-	epoch  time.Time
-	base   context.Context // ends when running work is cut
-	cut    context.CancelCauseFunc
-	mu     sync.Mutex
-	line   line[T]
-	closed bool
-	idle   chan struct{} // closed when the queue is closed and nothing is left
-	stats  Snapshot
+	name    string
+	work    Work[T]
+	epoch   time.Time
+	base    context.Context // ends when running work is cut
+	cut     context.CancelCauseFunc
+	mu      sync.Mutex
+	line    line[T]
+	closed  bool
+	observe bool          // begins also what is not wanted any more
+	idle    chan struct{} // closed when the queue is closed and nothing is left
+	stats   Snapshot
 }
 
 // A Snapshot says what a queue is doing, and counts what it has done.
@@ -81,7 +82,7 @@ type Snapshot struct {
 	Oldest  time.Duration // how long the oldest has waited
 	Done    uint64        // items whose work returned
 	Refused uint64        // items that were not accepted
-	Dropped uint64        // accepted items that were never begun
+	Dropped uint64        // accepted items that were never begun; observing, also those that would not have been
 	Panics  uint64        // panics and Goexits, of Do and of Drop
 }
 
@@ -93,9 +94,30 @@ func New[T any](config Config, work Work[T]) (*Queue[T], error) {
 	if work.Do == nil {
 		return nil, field.Error("handoff", config.Name, policy.Problems{{Path: "work.do", Text: "is missing; give a function"}})
 	}
-	q := &Queue[T]{name: config.Name, work: work, epoch: time.Now(), line: newLine[T](config.WithDefaults()), idle: make(chan struct{})}
+	q := &Queue[T]{
+		name: config.Name, work: work, epoch: time.Now(), idle: make(chan struct{}),
+		line: newLine[T](config.WithDefaults()), observe: config.Observe,
+	}
 	q.base, q.cut = context.WithCancelCause(context.Background())
 	return q, nil
+}
+
+// Configure changes the configuration, but for the name. Who waits stays in line,
+// also where there are more of them than places now; more workers begin at once,
+// and of too many each goes home when it has done its item.
+func (q *Queue[T]) Configure(config Config) error {
+	if err := field.Error("handoff", q.name, config.Validate()); err != nil {
+		return err
+	}
+	config = config.WithDefaults()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.observe = config.Observe
+	q.line.resize(config)
+	for e, ok := q.line.more(); ok; e, ok = q.line.more() {
+		go q.serve(e)
+	}
+	return nil
 }
 
 // Offer hands an item over, and returns at once. nil means that it was accepted.

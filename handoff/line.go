@@ -30,12 +30,38 @@ type line[T any] struct {
 	ring    []entry[T]
 	head    int // the oldest
 	waiting int
+	places  int
 	workers int
 	running int
 }
 
 func newLine[T any](c Config) line[T] {
-	return line[T]{ring: make([]entry[T], max(c.Waiting, 0)), workers: c.Workers}
+	places := max(c.Waiting, 0)
+	return line[T]{ring: make([]entry[T], places), places: places, workers: c.Workers}
+}
+
+// resize changes how many there may be. Who waits stays, in order, also where it
+// is more than there are places.
+func (l *line[T]) resize(c Config) {
+	next := newLine[T](c)
+	if l.waiting > next.places {
+		next.ring = make([]entry[T], l.waiting)
+	}
+	for i := range l.waiting {
+		next.ring[i] = l.ring[(l.head+i)%len(l.ring)]
+	}
+	next.waiting, next.running = l.waiting, l.running
+	*l = next
+}
+
+// more gives the oldest entry to a worker that is to be started; false when there
+// are enough, or nothing waits.
+func (l *line[T]) more() (e entry[T], ok bool) {
+	if l.waiting == 0 || l.running >= l.workers {
+		return e, false
+	}
+	l.running++
+	return l.pop(), true
 }
 
 // offer takes an entry, if there is an idle worker or a place to wait.
@@ -44,7 +70,7 @@ func (l *line[T]) offer(e entry[T]) verdict {
 	case l.running < l.workers:
 		l.running++
 		return begun
-	case l.waiting < len(l.ring):
+	case l.waiting < l.places:
 		l.ring[(l.head+l.waiting)%len(l.ring)] = e
 		l.waiting++
 		return queued
@@ -52,9 +78,10 @@ func (l *line[T]) offer(e entry[T]) verdict {
 	return refused
 }
 
-// next gives a worker the oldest entry; false sends it home.
+// next gives a worker the oldest entry; false sends it home, also where there are
+// more workers than there are to be.
 func (l *line[T]) next() (e entry[T], ok bool) {
-	if l.waiting == 0 {
+	if l.waiting == 0 || l.running > l.workers {
 		l.running--
 		return e, false
 	}

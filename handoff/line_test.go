@@ -19,6 +19,16 @@ func lines(t *rapid.T) {
 	running := 0
 	for n := range rapid.IntRange(0, 100).Draw(t, "steps") {
 		now := policy.Instant(n)
+		if rapid.IntRange(0, 9).Draw(t, "configure") == 0 {
+			config = Config{Waiting: rapid.SampledFrom([]int{-1, 1, 2, 6}).Draw(t, "places"), Workers: rapid.IntRange(1, 4).Draw(t, "for so many")}
+			l.resize(config)
+			for e, ok := l.more(); ok; e, ok = l.more() {
+				if running++; len(model) == 0 || e.item != model[0].item {
+					t.Fatalf("started with %+v of %+v", e, model)
+				}
+				model = model[1:]
+			}
+		}
 		if rapid.Bool().Draw(t, "offer") {
 			want := refused
 			switch e := (entry[int]{item: n, since: now}); {
@@ -34,7 +44,7 @@ func lines(t *rapid.T) {
 			}
 		} else if running > 0 {
 			e, ok := l.next()
-			if ok != (len(model) > 0) || ok && e.item != model[0].item {
+			if ok != (len(model) > 0 && running <= config.Workers) || ok && e.item != model[0].item {
 				t.Fatalf("next is %+v, %v; want of %+v", e, ok, model)
 			}
 			if ok {

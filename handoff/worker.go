@@ -50,7 +50,7 @@ func (q *Queue[T]) settle() {
 
 // handle does the work of an item, or drops it when nobody wants it any more.
 func (q *Queue[T]) handle(e entry[T]) {
-	if why := pause.Over(e.ctx); why != policy.None {
+	if why := pause.Over(e.ctx); why != policy.None && !q.seen() {
 		q.drop(e.item, q.rejection(why, context.Cause(e.ctx)))
 		return
 	}
@@ -71,6 +71,17 @@ func (q *Queue[T]) handle(e entry[T]) {
 		q.count(&q.stats.Panics)
 		q.tell(e.item, err)
 	})
+}
+
+// seen counts an item that is not wanted any more, and reports whether it is begun
+// all the same.
+func (q *Queue[T]) seen() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.observe {
+		q.stats.Dropped++
+	}
+	return q.observe
 }
 
 // drop ends an item that was never begun.
