@@ -51,7 +51,7 @@ import (
 // New, safe for concurrent use, and needs no closing: when nobody reads, nothing
 // runs but the loads under way, no longer than their timeout.
 type Cache[K comparable, V any] struct {
-	config Config
+	config atomic.Pointer[Config]
 	load   func(context.Context, K) (V, error)
 	store  Store[K, V]
 	epoch  time.Time
@@ -88,10 +88,24 @@ func NewOver[K comparable, V any](config Config, store Store[K, V], load func(co
 	if err := field.Error("cache", config.Name, check.Problems()); err != nil {
 		return nil, err
 	}
-	return &Cache[K, V]{
-		config: config.WithDefaults(), load: load, store: store,
-		epoch: time.Now(), flights: make(map[K]*flight[K, V]),
-	}, nil
+	config = config.WithDefaults()
+	c := &Cache[K, V]{load: load, store: store, epoch: time.Now(), flights: make(map[K]*flight[K, V])}
+	c.config.Store(&config)
+	return c, nil
+}
+
+// Configure changes the configuration, but for the name and the number of keys.
+// What is kept ends when it was to end, and loads under way have the time that
+// they began with.
+func (c *Cache[K, V]) Configure(config Config) error {
+	was := c.config.Load()
+	config.Name, config.Keys = was.Name, was.Keys
+	if err := field.Error("cache", config.Name, config.Validate()); err != nil {
+		return err
+	}
+	config = config.WithDefaults()
+	c.config.Store(&config)
+	return nil
 }
 
 // Get returns the value of key, loading it if it is not there. It waits no
@@ -104,7 +118,8 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K) (V, error) {
 	now, item := c.now(), c.lookup(key)
 	switch item.state(now) {
 	case fresh:
-		if item.wearing(now, c.config.Beta) && Early(item.ends.Sub(now), item.compute, c.config.Beta, 1-rand.Float64()) {
+		beta := c.config.Load().Beta
+		if item.wearing(now, beta) && Early(item.ends.Sub(now), item.compute, beta, 1-rand.Float64()) {
 			c.freshen(ctx, key, item)
 		}
 		return c.serve(item, now)
@@ -162,7 +177,7 @@ func (c *Cache[K, V]) Set(key K, value V) {
 	defer c.mu.Unlock()
 	c.forget(key)
 	var none *Item[V]
-	c.remember(key, none.learn(&c.config, c.now(), landing[V]{value: value}, rand.Float64()))
+	c.remember(key, none.learn(c.config.Load(), c.now(), landing[V]{value: value}, rand.Float64()))
 }
 
 // Delete forgets the value of key, and a load of it that is under way.
@@ -174,7 +189,7 @@ func (c *Cache[K, V]) Delete(key K) {
 }
 
 func (c *Cache[K, V]) refusal(why policy.Reason, cause error) error {
-	return &kalan.Rejection{Guard: c.config.Name, Reason: why, Cause: cause}
+	return &kalan.Rejection{Guard: c.config.Load().Name, Reason: why, Cause: cause}
 }
 
 // A Snapshot counts what a cache has done, and what it is doing.

@@ -59,7 +59,7 @@ func (c *Cache[K, V]) join(ctx context.Context, key K) (*flight[K, V], *Item[V])
 func (c *Cache[K, V]) freshen(ctx context.Context, key K, item *Item[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.flights[key] != nil || c.loading >= c.config.Loads || c.lookup(key) != item {
+	if c.flights[key] != nil || c.loading >= c.config.Load().Loads || c.lookup(key) != item {
 		return
 	}
 	c.begin(ctx, key, item).refresh = true
@@ -70,7 +70,7 @@ func (c *Cache[K, V]) freshen(ctx context.Context, key K, item *Item[V]) {
 // that began it, and with neither its deadline nor its cancellation (O-26).
 func (c *Cache[K, V]) begin(ctx context.Context, key K, old *Item[V]) *flight[K, V] {
 	f := &flight[K, V]{key: key, old: old, begun: c.now(), done: make(chan struct{})}
-	if c.loading >= c.config.Loads {
+	if c.loading >= c.config.Load().Loads {
 		c.stats.Refused++
 		var none V
 		f.land(f.begun, none, c.refusal(policy.Full, nil))
@@ -81,7 +81,7 @@ func (c *Cache[K, V]) begin(ctx context.Context, key K, old *Item[V]) *flight[K,
 	}
 	c.loading++
 	c.stats.Loads++
-	ctx, f.cancel = context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout)
+	ctx, f.cancel = context.WithTimeout(context.WithoutCancel(ctx), c.config.Load().Timeout)
 	go c.fly(ctx, f)
 	return f
 }
@@ -123,7 +123,7 @@ func (c *Cache[K, V]) finish(f *flight[K, V], l landing[V]) {
 	}
 	if c.flights[f.key] == f {
 		delete(c.flights, f.key)
-		c.remember(f.key, f.old.learn(&c.config, now, l, rand.Float64()))
+		c.remember(f.key, f.old.learn(c.config.Load(), now, l, rand.Float64()))
 	}
 	f.land(now, l.value, l.err)
 }
