@@ -34,15 +34,15 @@ func TestServeForwardsAndLeaves(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		left, err := strconv.Atoi(r.Header.Get("X-Remaining-Ms"))
-		fmt.Fprintf(w, "%s in time: %v", r.URL.Path, err == nil && left > 0 && left <= 800)
+		fmt.Fprintf(w, "%s in time: %v", r.URL.Path, err == nil && left > 0 && left <= 5000)
 	}))
 	defer upstream.Close()
 	file := configure(t, fmt.Sprintf(`
 listen: "127.0.0.1:0"
 admin: "127.0.0.1:0"
 drain: {delay: 0}
-upstreams: {bridge: {addresses: [%q]}}
-routes: [{match: "GET /prices", upstream: bridge}]
+upstreams: {bridge: {addresses: [%q], exchange: 5s, connect: 5s}}
+routes: [{match: "GET /prices", upstream: bridge, promise: 10s}]
 `, upstream.URL))
 
 	ctx, cancel := context.WithCancel(context.Background())
