@@ -12,6 +12,9 @@ import (
 func (l *Load) validate(all *Scenario) policy.Problems {
 	var c field.Check
 	named(&c, l.Name)
+	if all.find(l.Name) != nil {
+		c.Refuse("", "is the name of a service, too, and their calls could not be told apart; write another")
+	}
 	all.exists(&c, "to", l.To)
 	c.Number("rate", l.Rate, 0, mostRate)
 	count(&c, "clients", l.Clients, mostCount)

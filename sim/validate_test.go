@@ -78,6 +78,7 @@ func TestEveryMistakeInServicesIsNamed(t *testing.T) {
 
 func TestEveryMistakeInTheRestIsNamed(t *testing.T) {
 	mistakes{
+		"loads.store: is the name of a service, too":                                 func(s *sim.Scenario) { s.Loads[0].Name = "store" },
 		"loads.callers.to: is missing":                                               func(s *sim.Scenario) { s.Loads[0].To = sim.Target{} },
 		`loads.callers.to: store has no route "x"; there are none`:                   func(s *sim.Scenario) { s.Loads[0].To = sim.Target{Service: "store", Route: "x"} },
 		"loads.callers.rate: -1 is out of range":                                     func(s *sim.Scenario) { s.Loads[0].Rate = -1 },
