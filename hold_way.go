@@ -57,9 +57,9 @@ type Way[T any] struct {
 	// the function does, and the slot stays occupied until it returns. The
 	// function's context is then not its caller's: it ends when the dependency
 	// is presumed dead, or with the caller if stack.Config.Cancels is set. The
-	// function must not use what belongs to the caller once Hold has returned. A
-	// panic of the function's reaches a caller who is still there with its value
-	// and the caller's stack; one that nobody waits for is counted in
+	// function must not use what belongs to the caller once Hold has returned.
+	// A panic of the function's reaches a caller who is still there, with its
+	// value and the caller's stack; one that nobody waits for is counted in
 	// stack.Snapshot.Panics and ends here.
 	Leave bool
 }

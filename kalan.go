@@ -45,7 +45,8 @@ import (
 
 // Config describes a guard. The zero value is ready to use.
 type Config struct {
-	// Name appears in errors, logs and metrics.
+	// Name appears in errors, logs and metrics. It may be empty; guards that
+	// one registry shows need names of their own.
 	Name string
 	// Config says what stands before the dependency.
 	stack.Config

@@ -34,7 +34,8 @@ var kinds = [...]string{
 	AIMD: "aimd", Vegas: "vegas", Gradient2: "gradient2",
 }
 
-// String returns the kind's name, as a configuration file writes it.
+// String returns the kind's name. A configuration file writes it like that, but
+// for Constant, which is a number there.
 func (k Kind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k]

@@ -12,9 +12,9 @@ import (
 	"github.com/kalan-go/kalan/policy/stack"
 )
 
-// The setting in which heart.md's figures were found: 25 slots, an exchange of
-// 800 ms, slow from 400 ms on, and a window full of healthy traffic before
-// anything happens.
+// The setting in which a hang is looked for: 25 slots, an exchange of 800 ms,
+// slow from 400 ms on, and a window full of healthy traffic before anything
+// happens.
 const (
 	exchange = 800 * ms
 	healthy  = policy.Instant(time.Minute)

@@ -22,7 +22,7 @@ const (
 	Kept    = kept
 )
 
-// String names the state as heart.md does.
+// String names the state as the package comment does.
 func (s state) String() string {
 	return [...]string{"free", "waiting", "granted", "refused", "running", "kept"}[s]
 }

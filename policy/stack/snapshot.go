@@ -57,8 +57,8 @@ type Snapshot struct {
 	Room  room.Snapshot
 	Rate  bucket.Snapshot
 	// Mean, Deviation and Median describe the answered attempts. Median is 0
-	// until there are enough of them, and callers whose deadline is under 1.7
-	// times the median cannot show a hang (heart.md, "tight callers").
+	// until there are enough of them, and callers whose deadline is under twice
+	// the median, and under the slow threshold, cannot show a hang.
 	Mean, Deviation, Median time.Duration
 	Counts                  Counts
 	// Panics counts panics of attempts that nobody waited for any more, filled

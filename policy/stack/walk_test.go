@@ -37,7 +37,7 @@ type attempt struct {
 }
 
 // A walk tells a stack verbs at random, and after each of them holds it to the
-// invariants of heart.md (check_test.go).
+// invariants of check_test.go.
 type walk struct {
 	t    failing
 	roll dice
