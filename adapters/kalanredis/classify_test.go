@@ -180,9 +180,9 @@ func TestAnswersOfACluster(t *testing.T) {
 	wantAnswer(t, err, "MOVED", business)
 }
 
-// Answers that no server here can be made to give reliably: a slot that is just
-// moving, and the words that go-redis does not wait for.
-func TestRareAnswers(t *testing.T) {
+// Answers that the program has wrapped in words of its own, and one that go-redis
+// does not wait for.
+func TestWrappedAnswers(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		want policy.Report
