@@ -88,6 +88,13 @@ func (s *Scenario) stacks() (n float64) {
 	return n
 }
 
+// abreast is how many replications may be played at the same time, so that all
+// of them together take no more than one alone may take.
+func (s *Scenario) abreast() int {
+	each := s.pile()*bytesEach + s.stacks()*guardBytes
+	return max(int(mostVisits*bytesEach/max(each, 1)), 1)
+}
+
 // looks is how often the state of a guard is noted for the series.
 func (s *Scenario) looks() float64 {
 	return s.stacks() * float64(s.Duration/s.bin()) * float64(s.Replications)

@@ -63,9 +63,11 @@
 // million requests may wait at once (about four gigabytes), whose results and
 // guards may take more than two gigabytes, or a request of which causes more than
 // 10,000 calls, is refused by Validate with the estimate; one that outgrows that
-// while it runs ends with an error. Of a load's tenants the first thousand are
-// told apart and stand for the others. Queueing theory and published experiments are reproduced by this
-// package's tests, within one per cent where theory is exact.
+// while it runs ends with an error. As many replications are played at the same
+// time as do not take more memory than one may. Of a load's tenants the first
+// thousand are told apart and stand for the others. Queueing theory and
+// published experiments are reproduced by this package's tests, within one per
+// cent where theory is exact.
 //
 // Sources: Law, Simulation Modeling and Analysis; Kleinrock, Queueing Systems;
 // Bronson and others, Metastable failures in distributed systems (HotOS 2021);

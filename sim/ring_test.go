@@ -101,3 +101,29 @@ func TestATriggerThatOutlastsTheRunIsNoRecovery(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 }
+
+// However many processors there are, the replications that are played at the
+// same time take no more memory than one alone may take.
+func TestReplicationsAbreastShareTheMemory(t *testing.T) {
+	abreast := func(s Scenario) int {
+		arms := s.arms()
+		return newPlayer(arms, &s, Options{Parallel: 64}).workers(arms)
+	}
+	s := ring(1, 10*time.Millisecond)
+	if n := abreast(s); n != 64 {
+		t.Errorf("%d small replications at once, want 64", n)
+	}
+	s.Duration, s.Loads[0].Rate = 10*time.Second, 100_000 // a million pile up
+	if n := abreast(s); n != 4 {
+		t.Errorf("%d at once of which each may take a gigabyte, want 4", n)
+	}
+	s.Duration = 40 * time.Second
+	if n := abreast(s); n != 1 {
+		t.Errorf("%d at once of which each may take four gigabytes, want 1", n)
+	}
+	s.Duration, s.Loads[0].Rate, s.Loads[0].Processes = time.Second, 1, 1000
+	s.Loads = append(s.Loads, s.Loads[0], s.Loads[0], s.Loads[0])
+	if n := abreast(s); n != 52 {
+		t.Errorf("%d at once of 4,000 guards each, want 52", n)
+	}
+}

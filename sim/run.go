@@ -98,13 +98,9 @@ func (p *player) playAll(arms []*compiler) ([]played, error) {
 			jobs = append(jobs, played{arm: c, replication: r})
 		}
 	}
-	parallel := p.Parallel
-	if parallel <= 0 {
-		parallel = runtime.GOMAXPROCS(0)
-	}
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range min(parallel, len(jobs)) {
+	for range min(p.workers(arms), len(jobs)) {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(jobs)); i = next.Add(1) - 1 {
 				p.play(&jobs[i])
@@ -125,6 +121,18 @@ func (p *player) playAll(arms []*compiler) ([]played, error) {
 		}
 	}
 	return jobs, stopped
+}
+
+// workers returns how many replications are played at once.
+func (p *player) workers(arms []*compiler) int {
+	n := p.Parallel
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	for _, c := range arms {
+		n = min(n, c.s.abreast())
+	}
+	return n
 }
 
 func (p *player) play(job *played) {
