@@ -186,3 +186,35 @@ func TestAPromiseIsADeadline(t *testing.T) {
 		}
 	}
 }
+
+// An error of the caller's is an answer, unless the client takes it for a failure.
+func TestWhoBlamesTriesAgain(t *testing.T) {
+	for blame, want := range map[bool]float64{false: 1, true: 2} {
+		s := steady()
+		s.Services[0].Business = 1
+		s.Loads[0].Client = &sim.Client{Blame: blame, Retry: &retry.Config{Attempts: 2, Jitter: retry.AtOnce}}
+		near(t, "attempts", mustRun(t, s).Amplification.Mean, want, 1e-3)
+	}
+}
+
+// A door that does not say when to come back is not asked again: 429 without a
+// Retry-After.
+func TestWhoIsNotToldWhenStaysAway(t *testing.T) {
+	s := once(steady(), second, 100)
+	s.Services[0].Accept = &sim.Accept{Rate: 10, Burst: 40}
+	s.Loads[0].Client = &sim.Client{Retry: &retry.Config{Attempts: 2, Base: 10 * ms}}
+	if a := mustRun(t, s); a.Services[0].Arrived != 100 || a.Loads[0].Refused.Mean != .6 {
+		t.Errorf("%d knock, %v are refused; want 100 and .6", a.Services[0].Arrived, a.Loads[0].Refused.Mean)
+	}
+}
+
+// An answer that is not needed may be missing.
+func TestOptionalCallsMayFail(t *testing.T) {
+	for optional, want := range map[bool]uint64{false: 0, true: 6000} {
+		s := behind(steady(), 0, stack.Config{})
+		s.Services[0].Guards, s.Services[0].Script[0].Optional, s.Services[1].Errors = nil, optional, 1
+		if n := mustRun(t, s).Loads[0].Answered; n != want {
+			t.Errorf("optional %v: %d of 6000 are answered, want %d", optional, n, want)
+		}
+	}
+}
