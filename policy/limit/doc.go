@@ -33,7 +33,8 @@
 //     too short, or there is no knee and more is of use.
 //   - A wild dependency, whose times differ more than those of an exponential
 //     law even under load: no phases, and ten slots or more as long as hardly
-//     any answer is too late.
+//     any answer is too late. Where some calls hang and the others are quick, as
+//     many more as those hold.
 //   - Deadlines: answers too late bring the limit down; so does a dependency
 //     that refuses calls itself (503, 429), for a while, unless it answers others
 //     that began with as many in flight: then it is not the number.

@@ -14,6 +14,7 @@ func (o *own) endRound() {
 	}
 	o.round = sums{}
 	switch {
+	case o.wild.hung && r.ok == 0: // those that hang end together where they hold every slot
 	case r.late == r.calls && r.fresh == r.calls:
 		o.allLate(&r)
 	case r.ok == 0 && r.fresh == r.calls:

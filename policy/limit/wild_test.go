@@ -26,6 +26,23 @@ func TestWildDependencyKeepsItsSlots(t *testing.T) {
 	}
 }
 
+// Where one kind of call hangs, the slots that it holds are not what the others
+// are too many for: as many come on top.
+func TestHangsOfAFewHoldNobodyBack(t *testing.T) {
+	for _, hangs := range []float64{.1, .2} {
+		for seed := range uint64(5) {
+			w := newWorld(seed+1, limit.Config{}, class{share: 1, deadline: sec, level: 1})
+			w.rate, w.upstream.workers, w.upstream.service, w.hangs = 200, 1<<20, 20*ms, hangs
+			w.run(30 * sec) // cold
+			w.reset()
+			w.run(30 * sec)
+			if all := float64(w.tally.offered) * (1 - hangs); float64(w.tally.good) < .95*all {
+				t.Errorf("%v hang, seed %d: %d of %.0f others served, limit %d", hangs, seed+1, w.tally.good, all, w.limit.Max())
+			}
+		}
+	}
+}
+
 // Its floor gives way when it hangs, and when its times become steady.
 func TestWildnessEnds(t *testing.T) {
 	w := newWild(1)

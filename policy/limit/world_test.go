@@ -21,6 +21,7 @@ type world struct {
 	classes  []class
 	rate     float64 // calls a second
 	even     bool    // calls come at equal distances, not at random
+	hangs    float64 // the part of the calls that are never answered, and given up
 	random   *rand.Rand
 	calls    []call
 	events   events
@@ -73,6 +74,7 @@ const (
 	finish uint8 = iota
 	arrive
 	alarm
+	giveUp
 )
 
 // run lets time pass.
@@ -92,6 +94,8 @@ func (w *world) run(d time.Duration) {
 			w.finish(e.id)
 		case alarm:
 			w.alarm(e.id)
+		case giveUp:
+			w.giveUp(e.id)
 		}
 		if w.each != nil {
 			w.each(w)
@@ -163,8 +167,20 @@ func (w *world) alarm(id int32) {
 func (w *world) start(id int32) {
 	w.calls[id].started = w.now
 	w.calls[id].token = w.limit.Take(w.now)
+	if w.hangs > 0 && w.random.Float64() < w.hangs {
+		w.events.push(event{w.now.Add(800 * ms), giveUp, id})
+		return
+	}
 	w.upstream.queue = append(w.upstream.queue, id)
 	w.upstream.work(w)
+}
+
+// giveUp gives the slot of a call back that hangs.
+func (w *world) giveUp(id int32) {
+	c := &w.calls[id]
+	w.limit.Give(w.now, &c.token, limit.Sample{Outcome: policy.Failure, Late: true, Remaining: c.deadline.Sub(c.started)})
+	w.tally.late++
+	w.dispatch()
 }
 
 // finish gives the slot back when the upstream is done, whoever has left.
