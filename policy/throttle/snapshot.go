@@ -20,6 +20,15 @@ type Level struct {
 	Share float64
 }
 
+// Share returns the share that is refused now of the level of which most is.
+func (s *Snapshot) Share() float64 {
+	most := 0.
+	for _, l := range s.Levels {
+		most = max(most, l.Share)
+	}
+	return most
+}
+
 // Snapshot returns the throttle at now, also after an idle time. It changes
 // nothing.
 func (t *Throttle) Snapshot(now policy.Instant) Snapshot {

@@ -50,6 +50,23 @@ func wayBack(th *Throttle, seed uint64, outage time.Duration) time.Duration {
 	}
 }
 
+func TestTheShareIsThatOfTheLevelOfWhichMostIsRefused(t *testing.T) {
+	th := New(Config{Floor: -1})
+	s := th.Snapshot(0)
+	if s.Share() != 0 {
+		t.Errorf("%v before anything", s.Share())
+	}
+	for range 3 {
+		m, _ := th.Admit(0, 0, 1)
+		th.Settle(0, &m, policy.Success, false)
+	}
+	m, _ := th.Admit(0, 2, 1)
+	th.Settle(0, &m, policy.Failure, false)
+	if s = th.Snapshot(0); s.Share() != .5 {
+		t.Errorf("%v, want that of level 2 of %+v", s.Share(), s.Levels)
+	}
+}
+
 // What is refused here is drawn by lot, so that of two callers who take turns
 // not always the same one is refused.
 func TestTurnsDoNotDecideWhoIsRefused(t *testing.T) {
