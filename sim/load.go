@@ -9,6 +9,7 @@ import (
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/sim/random"
 )
 
@@ -104,6 +105,9 @@ type Client struct {
 	Budget *budget.Config `yaml:"budget"`
 	// Breaker stops calls; nil means that none does.
 	Breaker *breaker.Config `yaml:"breaker"`
+	// Throttle refuses a share of the calls while the service refuses a share of
+	// them; nil means that none is refused.
+	Throttle *throttle.Config `yaml:"throttle"`
 	// Carry tells the service the time that remains.
 	Carry bool `yaml:"carry"`
 	// Blame counts errors of the caller's as failures of the service.
@@ -125,6 +129,7 @@ func (c Client) stack() stack.Config {
 		Breaker:  breaker.Config{Mode: breaker.Disabled},
 		Retry:    retry.Config{Attempts: 1},
 		Budget:   free,
+		Throttle: c.Throttle,
 		Cancels:  true, // it closes its connection, and keeps no slot
 	}
 	if c.Retry != nil {

@@ -190,5 +190,8 @@ func (k *Client) validate() policy.Problems {
 	if k.Breaker != nil {
 		c.Add(k.Breaker.Validate().Under("breaker"))
 	}
+	if k.Throttle != nil {
+		c.Add(k.Throttle.Validate().Under("throttle"))
+	}
 	return c.Problems()
 }

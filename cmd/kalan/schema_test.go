@@ -53,7 +53,7 @@ func makeSchema(t *testing.T) []byte {
 		}
 	}()
 	notes, err := schema.ReadNotes(filepath.Join("..", ".."), "github.com/kalan-go/kalan", []string{
-		"internal/settings", "policy/stack", "policy/room", "policy/breaker", "policy/retry", "policy/budget", "policy/limit"})
+		"internal/settings", "policy/stack", "policy/room", "policy/breaker", "policy/retry", "policy/budget", "policy/limit", "policy/throttle"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	waiting "github.com/kalan-go/kalan/policy/room"
 	"github.com/kalan-go/kalan/policy/span"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/reconnect"
 	"github.com/kalan-go/kalan/slots"
 )
@@ -58,6 +59,7 @@ func TestEveryDefaultIsWhatTheCommentSays(t *testing.T) {
 		retry.Config{}.WithDefaults(),
 		waiting.Config{}.WithDefaults(),
 		stack.Config{}.WithDefaults(),
+		throttle.Config{}.WithDefaults(),
 		reconnect.Config{}.WithDefaults(),
 		slots.Config{}.WithDefaults(),
 	} {

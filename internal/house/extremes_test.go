@@ -17,6 +17,7 @@ import (
 	"github.com/kalan-go/kalan/pace"
 	"github.com/kalan-go/kalan/pause"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/slots"
 )
 
@@ -28,6 +29,7 @@ func TestNoNumberBreaksWhatIsMadeOfIt(t *testing.T) {
 	tried := 0
 	for _, c := range []any{
 		func(c stack.Config) error { return callThrough(t, c) },
+		func(c throttle.Config) error { return callThrough(t, stack.Config{Throttle: &c}) },
 		func(c cache.Config) error {
 			k, err := cache.New(c, work)
 			if err == nil {

@@ -100,7 +100,7 @@ func (p *scenarioPager) inline(dir, name, path string) {
 		p.keys(inner, path)
 		return
 	}
-	p.out.WriteString("| `exchange`, `checkout`, `limit`, `room`, `rate`, `breaker`, `retry`, `budget`, `cancels` and more | | as those of an [upstream](configuration.md#upstreamsname), with its defaults |\n")
+	p.out.WriteString("| `exchange`, `checkout`, `limit`, `room`, `rate`, `breaker`, `throttle`, `retry`, `budget`, `cancels` and more | | as those of an [upstream](configuration.md#upstreamsname), with its defaults |\n")
 }
 
 // value says how a field is written, and sees to it that a block is described.

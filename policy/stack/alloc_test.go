@@ -9,13 +9,14 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // Invariant 16: nothing is allocated once the slab has grown to what is in use
 // at once, whatever becomes of a call.
 func TestNothingIsAllocated(t *testing.T) {
 	b := bench{s: stack.New(stack.Config{
-		Exchange: exchange, Limit: limit.Fixed(3), Rate: 1e9, Trace: 64,
+		Exchange: exchange, Limit: limit.Fixed(3), Rate: 1e9, Trace: 64, Throttle: &throttle.Config{},
 		Retry:  retry.Config{Attempts: 3, Jitter: retry.AtOnce, Hedge: retry.Hedge{After: ms}},
 		Budget: budget.Config{Ratio: 1},
 	})}

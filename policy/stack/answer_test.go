@@ -90,8 +90,17 @@ func (w *walk) same(before, after stack.Books, what string) {
 	}
 }
 
-// spentNothing: invariant 7, a refusal at once leaves everything as it was.
-func (w *walk) spentNothing(before stack.Books) { w.same(before, w.s.Books(), "a refusal") }
+// spentNothing: invariant 7, a refusal at once leaves everything as it was. One by
+// the throttle was asked for, and is counted as that, at one level.
+func (w *walk) spentNothing(before stack.Books, c *caller) {
+	after := w.s.Books()
+	if c.call.Why() == policy.Throttled {
+		level := c.call.Ask.Level
+		before.Throttle.Levels[level].Requests++
+		before.Throttle.Levels[level].Share = after.Throttle.Levels[level].Share
+	}
+	w.same(before, after, "a refusal")
+}
 
 // lateNews: invariant 9, what another generation admitted changes no field of
 // the breaker.

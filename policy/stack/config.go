@@ -8,6 +8,7 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // Config is what stands before one dependency. The zero value protects: every
@@ -30,6 +31,11 @@ type Config struct {
 	Rate float64 `yaml:"rate"`
 	// Breaker stops attempts while the dependency fails or is too slow.
 	Breaker breaker.Config `yaml:"breaker"`
+	// Throttle refuses a share of the attempts while the dependency refuses a
+	// share of them itself. nil means that none is refused. With one in force
+	// the breaker takes an answer that says that there is no room as good: who
+	// refuses is not down.
+	Throttle *throttle.Config `yaml:"throttle"`
 	// Retry plans the attempts of one call.
 	Retry retry.Config `yaml:"retry"`
 	// Budget caps retries as a share of the calls.
@@ -67,6 +73,10 @@ func (c Config) WithDefaults() Config {
 	c.Room.Checkout = max(c.Checkout, 0)
 	c.Room = c.Room.WithDefaults()
 	c.Limit = c.Limit.WithDefaults()
+	if c.Throttle != nil {
+		filled := c.Throttle.WithDefaults()
+		c.Throttle = &filled
+	}
 	c.Retry = c.Retry.WithDefaults()
 	c.Budget = c.Budget.WithDefaults()
 	return c

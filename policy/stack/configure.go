@@ -5,6 +5,7 @@ import (
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/retry"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // Configure changes the configuration while running. What was learned and
@@ -24,6 +25,7 @@ func (s *Stack) Configure(now policy.Instant, c Config) {
 	s.budget.Configure(s.now, c.Budget)
 	s.plan = retry.New(c.Retry)
 	s.setRate(c)
+	s.setThrottle(c)
 	was := s.lenient
 	s.lenient = c.Breaker.Mode == breaker.Observe
 	s.lookAtBreaker(s.now)
@@ -43,7 +45,24 @@ func (c Config) observed() Config {
 		c.Breaker.Mode = breaker.Observe
 	}
 	c.Limit.Observe, c.Room.Observe, c.Budget.Observe = true, true, true
+	if c.Throttle != nil {
+		watched := *c.Throttle
+		watched.Observe = true
+		c.Throttle = &watched
+	}
 	return c
+}
+
+func (s *Stack) setThrottle(c Config) {
+	switch {
+	case c.Throttle == nil:
+		s.throttle = nil
+	case s.throttle == nil:
+		s.throttle = throttle.New(*c.Throttle)
+	default:
+		s.throttle.Configure(s.now, *c.Throttle)
+	}
+	s.shares = c.Throttle != nil && !c.Throttle.Observe
 }
 
 func (s *Stack) setRate(c Config) {

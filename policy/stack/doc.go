@@ -6,12 +6,20 @@
 //
 // The order is fixed, outside in:
 //
-//	retry -> breaker -> rate -> time limit -> limit with its room -> call
+//	retry -> breaker -> [throttle] -> [rate] -> time limit -> limit with its room -> call
 //
-// Retry stands outside, so the breaker hears of every attempt. A refusal by an
-// inner gate undoes the outer ones in the same step: it spends no attempt, no
-// probe, no token and no budget, and it ends the call; an open breaker and a
-// full room are never retried.
+// The two in brackets are there when they are asked for. Retry stands outside, so
+// the breaker hears of every attempt. A refusal by an inner gate undoes the outer
+// ones in the same step: it spends no attempt, no probe, no token and no budget,
+// and it ends the call; an open breaker and a full room are never retried.
+//
+// # Who hears of a refusal
+//
+// An answer that says that there is no room (Report.Refused) is heard by the limit,
+// and where there is a throttle by that: how much is refused is its business. The
+// breaker takes such an answer for an answer then. Otherwise it would open at the
+// share that a throttle leaves over by design, one refused for each accepted, and
+// refuse what would have been served (docs/adr/0052).
 //
 // # Verbs
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 func pick[T any](roll dice, from ...T) T { return from[roll(len(from))] }
@@ -22,6 +23,7 @@ func drawConfig(roll dice) stack.Config {
 		Limit:    pick(roll, limit.Fixed(1+roll(4)), limit.Fixed(1+roll(4)), limit.Config{}),
 		Room:     room.Config{Waiting: pick(roll, 3, 3, 1, 100, -1)},
 		Rate:     pick(roll, 0.0, 0, 5, 200),
+		Throttle: pick(roll, nil, nil, nil, &throttle.Config{Floor: -1}, &throttle.Config{K: 1.2, Window: time.Second, Observe: roll(5) == 0}),
 		Breaker: breaker.Config{
 			Mode:   pick(roll, breaker.Auto, breaker.Auto, breaker.Auto, breaker.Auto, breaker.Observe),
 			Window: pick(roll, 0, time.Second), Calls: 1 + roll(5), Slow: pick(roll, 0, 0, 20*ms, -1),

@@ -8,6 +8,7 @@ import (
 	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/span"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // What the tests of this package may see of a stack's inside.
@@ -85,6 +86,7 @@ func (s *Stack) Waits(c *Call) bool { return s.at(c.waiting) != nil }
 type Books struct {
 	Breaker        breaker.Snapshot
 	Bucket         bucket.Snapshot
+	Throttle       throttle.Snapshot
 	Budget         budget.Snapshot
 	Limit, Taken   int
 	Waiting, Slots int
@@ -102,7 +104,10 @@ func (s *Stack) Books() Books {
 	if s.rate != nil {
 		b.Bucket = s.rate.Snapshot(s.now)
 	}
-	b.Breaker.Refused, b.Bucket.Refused = 0, 0
+	if s.throttle != nil {
+		b.Throttle = s.throttle.Snapshot(s.now)
+	}
+	b.Breaker.Refused, b.Bucket.Refused, b.Throttle.Refused = 0, 0, 0
 	return b
 }
 

@@ -5,14 +5,23 @@ import (
 	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/room"
 	"github.com/kalan-go/kalan/policy/span"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // offer takes the attempt that the plan has launched through the gates:
-// breaker, rate, then a slot or a place to wait for one.
+// breaker, throttle, rate, then a slot or a place to wait for one.
 func (s *Stack) offer(c *Call) Step {
 	pass, ok := s.breaker.Admit(s.now)
 	if !ok {
 		return s.refuse(c, policy.Open, s.breaker.RetryAt(s.now))
+	}
+	var asked throttle.Mark
+	if s.throttle != nil && !pass.Probe() { // a probe asks for everybody
+		lot := ^c.Ask.Seed + uint64(c.plan.Attempts()) // another for each attempt, and none that its jitter draws
+		if asked, ok = s.throttle.Admit(s.now, c.Ask.Level, lot); !ok {
+			s.breaker.Undo(s.now, &pass)
+			return s.refuse(c, policy.Throttled, s.fewer(c))
+		}
 	}
 	var drawn bucket.Mark
 	if s.rate != nil {
@@ -22,7 +31,7 @@ func (s *Stack) offer(c *Call) Step {
 		}
 	}
 	id, sl := s.take(waiting)
-	sl.pass, sl.drawn, sl.moves = pass, drawn, s.moves
+	sl.pass, sl.asked, sl.drawn, sl.moves = pass, asked, drawn, s.moves
 	if s.room.Len() == 0 && s.limit.Free() || s.borrowReserve(sl) {
 		if !pass.Probe() && s.hopeless(c) {
 			s.counts.Hopeless++
@@ -43,6 +52,11 @@ func (s *Stack) offer(c *Call) Step {
 		return s.refuse(c, policy.Full, 0)
 	}
 	return s.queue(c, id)
+}
+
+// fewer draws when a caller that the throttle refused may come back.
+func (s *Stack) fewer(c *Call) policy.Instant {
+	return s.now.Add(s.throttle.RetryAfter(s.now, c.Ask.Level, fraction(c.Ask.Seed)))
 }
 
 // borrowReserve gives a probe the one slot that ghosts cannot take.
@@ -154,6 +168,9 @@ func (s *Stack) withdraw(id int32) {
 
 func (s *Stack) undo(sl *slot) {
 	s.breaker.Undo(s.now, &sl.pass)
+	if s.throttle != nil {
+		s.throttle.Undo(s.now, &sl.asked)
+	}
 	if s.rate != nil {
 		s.rate.Undo(s.now, &sl.drawn)
 	}

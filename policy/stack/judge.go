@@ -161,12 +161,27 @@ func (s *Stack) hear(sl *slot, o policy.Outcome) {
 	case o == policy.Success || o == policy.Failure:
 		s.budget.Heard(o == policy.Success)
 	}
-	s.breaker.Settle(s.now, &sl.pass, o, ran)
+	heard := o
+	if s.throttle != nil {
+		heard = s.shared(sl, o)
+	}
+	s.breaker.Settle(s.now, &sl.pass, heard, ran)
 	if to := s.breaker.Look(s.now); to != s.seen {
 		s.breakerMoved(s.now, to)
 	}
 	s.counts.Outcomes[o]++
 	s.journal.settled(s.now, o, ran)
+}
+
+// shared tells the throttle how an attempt ended, and returns what the breaker
+// is to make of it: where the throttle deals with refusals, one is an answer, or
+// the breaker would refuse everybody for the share that the throttle leaves over.
+func (s *Stack) shared(sl *slot, o policy.Outcome) policy.Outcome {
+	s.throttle.Settle(s.now, &sl.asked, o, sl.refused)
+	if s.shares && sl.refused && o == policy.Failure {
+		return policy.Success
+	}
+	return o
 }
 
 // ran is how long an attempt has been running. Neither instant lies before 0, so

@@ -57,6 +57,8 @@ func (p *player) verb(now policy.Instant, verb string, args []string) string {
 	case "look":
 		p.s.Look(now)
 		return p.show(now)
+	case "burst":
+		return p.burst(now, p.number(args[0]), args[1:])
 	case "call":
 		return p.begin(now, args[0], args[1:])
 	}
@@ -102,6 +104,25 @@ func (p *player) begin(now policy.Instant, name string, args []string) string {
 	return p.ask(now, c)
 }
 
+// burst makes so many calls, one after the other; each that starts ends at once,
+// like that.
+func (p *player) burst(now policy.Instant, n int, end []string) string {
+	started, last := 0, "done"
+	for range n {
+		c := &part{call: stack.Call{Ask: stack.Ask{Deadline: policy.Never, Seed: uint64(len(p.names))}}}
+		p.names = append(p.names, "")
+		p.s.Begin(now, &c.call)
+		step := p.s.Next(now, &c.call)
+		if step.Kind == stack.Start {
+			started++
+			p.s.Settle(now, &c.call, step.Ticket, p.report(end))
+			continue
+		}
+		last = p.done(now, c)
+	}
+	return fmt.Sprintf("%d start, the last of the others: %s", started, last)
+}
+
 // ask says all that Next has to say.
 func (p *player) ask(now policy.Instant, c *part) string {
 	var said []string
@@ -143,8 +164,13 @@ func (p *player) done(now policy.Instant, c *part) string {
 func (p *player) show(now policy.Instant) string {
 	shot := p.s.Snapshot(now)
 	b := shot.Breaker
-	return fmt.Sprintf("%d of %d slots, %d kept, %d wait; %v, %d calls %d failed %d slow, score %d, %d probes; %d retries",
+	said := fmt.Sprintf("%d of %d slots, %d kept, %d wait; %v, %d calls %d failed %d slow, score %d, %d probes; %d retries",
 		shot.InFlight, shot.Limit, shot.Kept, shot.Waiting, b.State, b.Calls, b.Failures, b.Slow, b.Score, b.ProbesOut, shot.Budget.Running)
+	if p.s.Config().Throttle != nil {
+		l := shot.Throttle.Levels[0]
+		said += fmt.Sprintf("; %d of %d accepted, %.0f %% refused", l.Accepts, l.Requests, 100*l.Share)
+	}
+	return said
 }
 
 func (p *player) attempt(name string) (*part, stack.Ticket) {
@@ -164,7 +190,7 @@ func (p *player) attempt(name string) (*part, stack.Ticket) {
 
 func (p *player) nameOf(t stack.Ticket) string {
 	for _, name := range p.names {
-		if p.calls[name].waits == t {
+		if c := p.calls[name]; c != nil && c.waits == t {
 			return name
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 func (p *player) report(args []string) policy.Report {
@@ -24,6 +25,8 @@ func (p *player) report(args []string) policy.Report {
 		case "ignored":
 		case "final":
 			r.Final = true
+		case "refused":
+			r.Refused = true
 		case "after":
 			r.RetryAfter = p.duration(value)
 		default:
@@ -42,6 +45,12 @@ func (p *player) config(args []string) stack.Config {
 			c.Limit = limit.Fixed(p.number(value))
 		case "rate":
 			c.Rate = float64(p.number(value))
+		case "throttle":
+			c.Throttle = &throttle.Config{Floor: p.number(value)}
+		case "observe":
+			c.Throttle.Observe = true
+		case "window":
+			c.Throttle.Window = p.duration(value)
 		case "waiting":
 			c.Room.Waiting = p.number(value)
 		case "calls":

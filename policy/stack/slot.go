@@ -8,6 +8,7 @@ import (
 	"github.com/kalan-go/kalan/policy/bucket"
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // A Ticket names one attempt: the place of its slot in the slab and the
@@ -56,6 +57,7 @@ type slot struct {
 	next    int32  // in whichever list the state puts the slot
 	prev    int32
 	route   uint8
+	asked   throttle.Mark
 	left    time.Duration // what the caller's time was at the start; 0: without a bound
 	started policy.Instant
 	bound   policy.Instant // presumed dead from then on

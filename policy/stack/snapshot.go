@@ -9,6 +9,7 @@ import (
 	"github.com/kalan-go/kalan/policy/budget"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/room"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // Counts are what a stack has done since it was made. They only grow.
@@ -56,6 +57,8 @@ type Snapshot struct {
 	Slots limit.Snapshot
 	Room  room.Snapshot
 	Rate  bucket.Snapshot
+	// Throttle is zero where there is none.
+	Throttle throttle.Snapshot
 	// Mean, Deviation and Median describe the answered attempts. Median is 0
 	// until there are enough of them, and callers whose deadline is under twice
 	// the median, and under the slow threshold, cannot show a hang.
@@ -83,6 +86,9 @@ func (s *Stack) Snapshot(now policy.Instant) Snapshot {
 		Counts: s.counts,
 	}
 	shot.Counts.Opened = shot.Breaker.Opened
+	if s.throttle != nil {
+		shot.Throttle = s.throttle.Snapshot(now)
+	}
 	if s.rate != nil {
 		shot.Rate = s.rate.Snapshot(now)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 // A Stack is the machine before one dependency. It is not safe for concurrent
@@ -40,6 +41,9 @@ type Stack struct {
 	latency latency.Record
 	routes  [Routes]route
 	journal journal
+
+	throttle *throttle.Throttle // nil: none
+	shares   bool               // it is in force, and refusals are its business
 }
 
 // New returns a stack with c's defaults applied. It does not validate c.
@@ -61,6 +65,7 @@ func New(c Config) *Stack {
 	}
 	s.journal = newJournal(c.Trace, s.limit.Max())
 	s.setRate(c)
+	s.setThrottle(c)
 	s.lenient = c.Breaker.Mode == breaker.Observe
 	s.seen = s.breaker.Look(0)
 	return s

@@ -29,12 +29,13 @@ func twins(t *testing.T, change func(w *walk, own dice)) {
 	}
 }
 
-// twin returns a walk without a ramp and with a fixed limit: a call that the
-// ramp refuses has earned the next one its place, and a limit that adapts learns
-// from what it turns away. Nothing else may know of a refusal.
+// twin returns a walk without a ramp and a throttle and with a fixed limit: a call
+// that the ramp refuses has earned the next one its place, one that the throttle
+// refuses was asked for, and a limit that adapts learns from what it turns away.
+// Nothing else may know of a refusal.
 func twin(t *testing.T, seed uint64) *walk {
 	w := newWalk(t, rand.New(rand.NewPCG(seed, 1)).IntN)
-	w.cfg.Breaker.Ramp, w.still, w.cfg.Observe = 0, true, false
+	w.cfg.Breaker.Ramp, w.cfg.Throttle, w.still, w.cfg.Observe = 0, nil, true, false
 	w.cfg.Limit = limit.Fixed(max(w.cfg.Limit.Max, 1))
 	w.s = stack.New(w.cfg)
 	return w

@@ -33,6 +33,9 @@ func (c Config) Validate() policy.Problems {
 	ps = append(ps, d.checkProbes()...)
 	ps = append(ps, d.Room.Validate().Under("room")...)
 	ps = append(ps, d.Limit.Validate().Under("limit")...)
+	if d.Throttle != nil {
+		ps = append(ps, d.Throttle.Validate().Under("throttle")...)
+	}
 	for _, p := range (bucket.Config{Rate: c.Rate}).Validate() {
 		if p.Path == "rate" {
 			ps = append(ps, p)

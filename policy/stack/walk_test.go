@@ -189,7 +189,7 @@ func (w *walk) begin() {
 	if w.roll(5) > 0 {
 		w.ask(c)
 		if c.done && c.call.Attempts() == 0 {
-			w.spentNothing(books)
+			w.spentNothing(books, c)
 		}
 	}
 }

@@ -55,6 +55,9 @@ func (s *Stack) lookAtBreaker(at policy.Instant) {
 // breakerMoved takes in a change of the breaker's state.
 func (s *Stack) breakerMoved(at policy.Instant, to breaker.State) {
 	s.seen = to
+	if s.shares && to == breaker.Closed && !s.lenient { // what it counted was of the outage
+		s.throttle.Forget()
+	}
 	s.journal.moved(at, policy.Moved, int64(to))
 	s.enforce()
 }

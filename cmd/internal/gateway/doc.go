@@ -10,7 +10,7 @@
 //
 //	enter     may it be served at all: framing, protocol, route, remaining time, key
 //	workers   the cap over all upstreams, if there is one
-//	guard     breaker, rate, limit and its room; each attempt is forward
+//	guard     breaker, throttle, rate, limit and its room; each attempt is forward
 //	deliver   head, body and trailers of the answer
 //
 // A request that is refused on the way gets application/problem+json with the
