@@ -12,6 +12,7 @@ import (
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/sim"
 	"github.com/kalan-go/kalan/sim/random"
 )
@@ -31,7 +32,7 @@ func rich() sim.Scenario {
 			{Name: "store", Workers: 3, Sharing: true, Work: random.Erlang(3, 20*ms)},
 		},
 		Loads: []sim.Load{
-			{Name: "callers", To: target("gateway"), Rate: 150, Keys: 40, Tenants: 20, Deadline: 800 * ms, Client: &sim.Client{Timeout: 400 * ms, Carry: true, Retry: &retry.Config{Attempts: 3}}},
+			{Name: "callers", To: target("gateway"), Rate: 150, Keys: 40, Tenants: 20, Deadline: 800 * ms, Client: &sim.Client{Timeout: 400 * ms, Carry: true, Retry: &retry.Config{Attempts: 3}, Throttle: &throttle.Config{K: 1.2}}},
 			{Name: "batch", To: target("orders"), Clients: 5, Think: random.Exponential(50 * ms)},
 		},
 		Triggers: []sim.Trigger{

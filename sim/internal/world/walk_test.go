@@ -11,6 +11,7 @@ import (
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
 	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/sim/random"
 )
 
@@ -193,6 +194,9 @@ func (m *Model) addGuard(s *random.Stream, owner int32, processes int) int32 {
 	}
 	if often(.2) {
 		g.Config.Retry.Hedge.After = 30 * ms
+	}
+	if often(.2) {
+		g.Config.Throttle = &throttle.Config{K: 1.2}
 	}
 	m.Guards = append(m.Guards, g)
 	return int32(len(m.Guards) - 1)
