@@ -87,7 +87,7 @@ type unenforced struct {
 // would returns what a guard would have refused, by reason. Each policy may be
 // observed by itself; what one counts while it enforces was refused, and is
 // counted among that.
-func would(s *stack.Snapshot, c stack.Config) [5]unenforced {
+func would(s *stack.Snapshot, c stack.Config) [6]unenforced {
 	watched := func(observes bool, n uint64) uint64 {
 		if !observes {
 			return 0
@@ -96,6 +96,7 @@ func would(s *stack.Snapshot, c stack.Config) [5]unenforced {
 	}
 	return [...]unenforced{
 		{policy.Open, watched(s.Breaker.Mode == breaker.Observe, s.Breaker.Refused)},
+		{policy.Throttled, watched(c.Observe || c.Throttle != nil && c.Throttle.Observe, s.Throttle.Refused)},
 		{policy.Rate, watched(c.Observe, s.Rate.Refused)},
 		{policy.Full, watched(c.Observe || c.Limit.Observe, s.Slots.Over)},
 		{policy.Shed, s.Room.WouldShed},

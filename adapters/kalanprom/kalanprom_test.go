@@ -20,6 +20,7 @@ import (
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -122,11 +123,15 @@ func TestObservingIsShownByWhatObserves(t *testing.T) {
 		{"the breaker", func(c *kalan.Config) { c.Breaker.Mode = breaker.Observe }, "open"},
 		{"all", func(c *kalan.Config) { c.Observe = true }, "open"},
 		{"the rate", func(c *kalan.Config) { c.Observe, c.Rate, c.Breaker.Mode = true, 1e-6, breaker.Disabled }, "rate"},
+		{"the throttle", func(c *kalan.Config) {
+			c.Throttle, c.Breaker.Mode = &throttle.Config{Floor: -1, Observe: true}, breaker.Disabled
+		}, "throttled"},
+		{"an enforced throttle", func(c *kalan.Config) { c.Throttle, c.Breaker.Mode = &throttle.Config{Floor: -1}, breaker.Disabled }, ""},
 		{"an enforced rate", func(c *kalan.Config) { c.Rate, c.Breaker.Mode = 1e-6, breaker.Disabled }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := guard(t, "bridge-a", c.change)
-			for range 10 {
+			for range 20 { // the throttle draws lots: once in 20! it lets all of them pass
 				_, _ = kalan.Do(t.Context(), g, broken)
 			}
 			for reason, n := range would(t, g) {
@@ -181,8 +186,8 @@ func would(t *testing.T, g *kalan.Guard) map[string]float64 {
 			found[m.GetLabel()[1].GetValue()] = m.GetCounter().GetValue()
 		}
 	}
-	if len(found) != 5 {
-		t.Fatalf("%v, want five reasons", found)
+	if len(found) != 6 {
+		t.Fatalf("%v, want six reasons", found)
 	}
 	return found
 }

@@ -54,6 +54,7 @@ func readings(label string) []reading {
 	gauge("waiting", "Calls that wait for a slot.", func(s *stack.Snapshot) int { return s.Waiting })
 	gauge("budget_left", "Retries and hedges that the budget would allow now.", func(s *stack.Snapshot) int { return int(s.Budget.Left) })
 	gauge("breaker_score", "How near the breaker is to opening on attempts that are bad now.", func(s *stack.Snapshot) int { return s.Breaker.Score })
+	all = append(all, reading{describe(label, "throttled_ratio", "The share of its calls that the throttle refuses now, of the level of which it refuses most."), prometheus.GaugeValue, func(s *stack.Snapshot) float64 { return s.Throttle.Share() }})
 	seconds("oldest_wait_seconds", "How long the oldest waiter has waited.", func(s *stack.Snapshot) time.Duration { return s.Oldest })
 	seconds("latency_mean_seconds", "Mean time of answered attempts, to the last byte.", func(s *stack.Snapshot) time.Duration { return s.Mean })
 	seconds("latency_deviation_seconds", "Mean deviation of the time of answered attempts.", func(s *stack.Snapshot) time.Duration { return s.Deviation })

@@ -57,7 +57,8 @@ type upstreamStatus struct {
 		Score    int    `json:"score"`
 		Opened   uint64 `json:"opened"`
 	} `json:"breaker"`
-	Limit struct {
+	Throttled float64 `json:"throttled"` // share, of the level of which most are
+	Limit     struct {
 		Slots    int    `json:"slots"`
 		Kind     string `json:"kind"`
 		InFlight int    `json:"in_flight"`
@@ -120,6 +121,7 @@ func showUpstream(s stack.Snapshot) (u upstreamStatus) {
 	b := &u.Breaker
 	b.State, b.Mode, b.For = s.Breaker.State.String(), s.Breaker.Mode.String(), brief(s.At.Sub(s.Breaker.Since))
 	b.Calls, b.Failures, b.Slow, b.Score, b.Opened = s.Breaker.Calls, s.Breaker.Failures, s.Breaker.Slow, s.Breaker.Score, s.Counts.Opened
+	u.Throttled = s.Throttle.Share()
 	l := &u.Limit
 	l.Slots, l.Kind, l.InFlight, l.Kept, l.TooHigh = s.Limit, s.Slots.Kind.String(), s.InFlight, s.Kept, s.Slots.TooHigh
 	r := &u.Room
