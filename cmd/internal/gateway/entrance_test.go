@@ -55,6 +55,23 @@ func TestClaimsOfStrangersAreNotPassedOn(t *testing.T) {
 	}
 }
 
+// What a stage refuses has cost its tenant nothing.
+func TestATenantPaysNotForWhatAStageRefuses(t *testing.T) {
+	file := trusting(backend(t, answers("ok")))
+	file.Tenant = &settings.Tenant{From: "header:X-Tenant", Rate: 1e-6, Burst: 2}
+	file.Accept = &settings.Accept{Stages: []settings.Stage{{Name: "login", Rate: 1e-6, Burst: 1}}}
+	file.Routes = append(file.Routes, settings.Route{Match: settings.Match{Prefix: "/login"}, Upstream: "bridge", Stage: "login"})
+	h := open(t, file)
+	for i, c := range []struct {
+		path   string
+		status int
+	}{{"/login", 200}, {"/login", 503}, {"/", 200}, {"/", 429}} {
+		if a := h.do(t, "GET", c.path, "", "X-Tenant: a"); a.StatusCode != c.status {
+			t.Errorf("%d. %s: %d, want %d", i+1, c.path, a.StatusCode, c.status)
+		}
+	}
+}
+
 // One tenant is over its rate, and nobody else is (F14).
 func TestTheRateOfATenant(t *testing.T) {
 	file := trusting(backend(t, answers("ok")))

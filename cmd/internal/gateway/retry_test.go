@@ -274,6 +274,18 @@ func TestFailuresAreTheUpstreamsOwn(t *testing.T) {
 	}
 }
 
+// TestTheLimitHearsOfRefusals: an upstream that has no room says so.
+func TestTheLimitHearsOfRefusals(t *testing.T) {
+	for status, want := range map[int]uint64{503: 1, 429: 1, 500: 0, 404: 0} {
+		h := open(t, fileFor(backend(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })))
+		h.do(t, "POST", "/", "")
+		until(t, "the slot comes free", h.idle)
+		if got := h.upstreams[0].guard.Snapshot().Slots.Refused; got != want {
+			t.Errorf("%d: %d refusals, want %d", status, got, want)
+		}
+	}
+}
+
 // outcomes returns what the attempts on the first upstream have said.
 func outcomes(h *house) map[string]uint64 {
 	n := h.upstreams[0].guard.Snapshot().Counts.Outcomes
