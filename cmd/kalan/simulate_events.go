@@ -106,6 +106,8 @@ func verdict(a *sim.ArmResult) string {
 		text += " " + seconds(a.Recovery) + " after the last trigger"
 	case one && a.Verdict == sim.Undecided:
 		text += ": " + a.Doubt
+	case one && a.Verdict == sim.Stable && a.Goodput.Mean < 0.9*a.Offered.Mean: // stable can be bad, all the time
+		text += ", though " + percent(a.Goodput.Mean/a.Offered.Mean) + " are answered in time"
 	case !one && a.Verdicts[sim.Recovers] > 0:
 		text += " (back after " + seconds(a.Recovery) + ")"
 	}
