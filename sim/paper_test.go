@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kalan-go/kalan/policy/breaker"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
 	"github.com/kalan-go/kalan/policy/room"
@@ -216,5 +217,40 @@ func TestOptionalCallsMayFail(t *testing.T) {
 		if n := mustRun(t, s).Loads[0].Answered; n != want {
 			t.Errorf("optional %v: %d of 6000 are answered, want %d", optional, n, want)
 		}
+	}
+}
+
+// A spike multiplies a ramp, and leaves it where it would have been.
+func TestASpikeOnARamp(t *testing.T) {
+	s := steady(at(sim.Spike, func(t *sim.Trigger) { t.Of, t.At, t.Factor = target("load"), 30*second, 2 }))
+	s.Loads[0].Rate, s.Loads[0].Profile = 0, []sim.Point{{Ramp: true}, {At: 60 * second, Rate: 60}}
+	a := mustRun(t, s)
+	for _, row := range []struct{ from, to, want float64 }{{0, 30, 15}, {30, 40, 70}, {40, 60, 50}} {
+		near(t, "a second", over(a, time.Duration(row.from)*second, time.Duration(row.to)*second, offered), row.want, .02)
+	}
+}
+
+// Caches are counted from the gate on, as everything is.
+func TestCachesAreCountedFromTheGate(t *testing.T) {
+	s := steady()
+	s.Services[0].Caches = []sim.Cache{{Name: "c", Lifetime: time.Hour}}
+	s.Services[0].Script, s.Services[0].Work = []sim.Step{{Cache: "c", Miss: []sim.Action{{Work: random.Constant(ms)}}}}, random.Law{}
+	s.Warmup = 10 * second
+	if c := mustRun(t, s).Caches[0]; c.Misses != 0 || c.Rounds != 0 || c.Hits != 5000 {
+		t.Errorf("%+v, want 5000 hits and nothing of before", c)
+	}
+}
+
+// A process that is restarted knows nothing of what it had learned: its breakers
+// are closed.
+func TestARestartForgets(t *testing.T) {
+	s := behind(steady(at(sim.Errors, func(t *sim.Trigger) { t.Of, t.At = target("behind"), 10*second })), 10*ms,
+		stack.Config{Limit: limit.None(), Retry: retry.Config{Attempts: 1}, Breaker: breaker.Config{Open: time.Hour}})
+	if n := over(mustRun(t, s), 31*second, 59*second, good); n != 0 {
+		t.Fatalf("%v a second pass a breaker that is open", n)
+	}
+	s.Triggers = append(s.Triggers, at(sim.Restart, func(t *sim.Trigger) { t.Name, t.At, t.For = "restart", 30*second, 100*ms }))
+	if n := over(mustRun(t, s), 31*second, 59*second, good); n < 99.9 {
+		t.Errorf("%v a second are answered after the restart, want 100", n)
 	}
 }
