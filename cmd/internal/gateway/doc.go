@@ -45,5 +45,6 @@
 //
 // HTTP/1.1 only: gRPC, upgrades and HTTP/2 are answered 501. Requests are
 // routed by method and path, not by host. Streams obey the same deadlines as
-// other answers.
+// other answers. A client that has closed its half of the connection has left:
+// net/http does not tell one from the other.
 package gateway
