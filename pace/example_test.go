@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/kalan-go/kalan"
@@ -54,9 +55,12 @@ func ExampleSet() {
 		from, _ := netip.ParseAddrPort(r.RemoteAddr)
 		var refused *kalan.Rejection
 		if err := perNetwork.Take(pace.Network(from.Addr()), 1); errors.As(err, &refused) {
-			w.Header().Set("Retry-After", fmt.Sprint(math.Ceil(refused.RetryAfter.Seconds())))
+			seconds := int64(math.Ceil(refused.RetryAfter.Seconds()))
+			w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 			w.WriteHeader(http.StatusTooManyRequests)
+			return
 		}
+		w.WriteHeader(http.StatusNoContent) // let in
 	})
 	for _, from := range []string{"[2001:db8::1]:4000", "[2001:db8::2]:4000", "[2001:db8::3]:4000", "192.0.2.1:4000"} {
 		r, w := httptest.NewRequest("POST", "/login", nil), httptest.NewRecorder()
@@ -65,8 +69,8 @@ func ExampleSet() {
 		fmt.Printf("%s %d %q\n", from, w.Code, w.Header().Get("Retry-After"))
 	}
 	// Output:
-	// [2001:db8::1]:4000 200 ""
-	// [2001:db8::2]:4000 200 ""
+	// [2001:db8::1]:4000 204 ""
+	// [2001:db8::2]:4000 204 ""
 	// [2001:db8::3]:4000 429 "10"
-	// 192.0.2.1:4000 200 ""
+	// 192.0.2.1:4000 204 ""
 }

@@ -23,10 +23,11 @@
 // By package policy/bucket: the generic cell rate algorithm, which lets a burst
 // through after a pause and then one call for each interval. With a burst of 1
 // calls are evenly spaced. Waiters are served in the order in which they came.
-// Who could not be served in time, by Config.Wait or before its context ends, is
-// refused at once and not when the time is up (O-15); nothing is taken for it,
-// and what is taken for a waiter that leaves is given back. What is waited for
-// here has its end in the configuration: for how long, and by how many (F8, F11).
+// Whoever could not be served in time, by Config.Wait or before its context
+// ends, is refused at once and not when the time is up (O-15); nothing is taken
+// for it, and what is taken for a waiter that leaves is given back. What is
+// waited for here has its end in the configuration: for how long, and by how
+// many (F8, F11).
 //
 // Keys of a set take places; a new key takes that of one that was idle, in O(1),
 // so that a flood of keys costs no memory (O-24; package policy/keyed). A key that

@@ -19,17 +19,17 @@
 //
 // # How it decides
 //
-// Of the window are counted the requests, which include those that were refused
-// here, and those of them that the dependency accepted. A request is refused
-// with the probability
+// Counted over the window are the requests, those that were refused here
+// included, and those of them that the dependency accepted. A request is
+// refused with the probability
 //
 //	max(0, (requests - floor - K x accepts) / (requests + 1))
 //
 // so that in the long run K requests are sent for each that is accepted, and a
-// floor beside them. Nothing is refused while at least one in K is accepted. What
-// is sent beyond what is accepted is how the caller learns that there is more room.
-// Who is refused is drawn by lot, from the request's own seed: counting out would
-// refuse always the same one of two callers who take turns.
+// floor beside them. Nothing is refused while at least one in K is accepted.
+// What is sent beyond what is accepted is how the caller learns that there is
+// more room. Who is refused is drawn by lot, from the request's own seed:
+// counting would always refuse the same one of two callers who take turns.
 //
 // A success or an answer that says nothing about the dependency (a business
 // error) was accepted. A failure was not, and neither was an answer that says
@@ -45,16 +45,16 @@
 //
 // # It always finds the way back
 //
-// However long nothing is accepted, the probability stays below one, and a floor
-// and one request go out in each window on the average, whatever the load. The
-// first of them that is accepted lets K more through, and so on: with K = 2 about
-// five times as many are sent in each window as in the one before. From nothing
-// accepted to everything sent, a caller of 200 requests a second needs half a minute
-// with the default window, and nine and a half minutes with the two minutes of the
-// book, which is why the default is shorter. That slope is a warm-up, too. Who
-// knows of the recovery from elsewhere says so with Forget, as policy/stack does
-// when the breaker outside has closed. When nothing was counted for a window
-// everything is forgotten, too.
+// However long nothing is accepted, the probability stays below one, and a
+// floor and one request go out in each window on the average, whatever the
+// load. The first of them that is accepted lets K more through, and so on: with
+// K = 2 about five times as many are sent in each window as in the one before.
+// From nothing accepted to everything sent, a caller of 200 requests a second
+// needs half a minute with the default window, and nine and a half minutes with
+// the two minutes of the book, which is why the default is shorter. That slope
+// is a warm-up, too. Whoever knows of the recovery from elsewhere says so with
+// Forget, as policy/stack does when the breaker outside has closed. When
+// nothing was counted for a window everything is forgotten, too.
 //
 // # Source
 //
