@@ -231,16 +231,17 @@ func TestWhatWasNeverSentIsRepeated(t *testing.T) {
 		duplex: func(grpc_testing.TestService_FullDuplexCallServer) error { return nil }}
 	_, target := serve(t, s)
 	for _, method := range []string{"call", "stream"} {
-		dials := 0
-		refuseOnce := func(ctx context.Context, addr string) (net.Conn, error) {
-			if dials++; dials == 1 {
+		g := guard(t, func(c *kalan.Config) { c.Retry.Attempts, c.Retry.Base = 10, 100*time.Millisecond })
+		// Until something is repeated: a client that has connected again before its
+		// call looks has nothing to repeat.
+		refuse := func(ctx context.Context, addr string) (net.Conn, error) {
+			if g.Snapshot().Counts.Retries == 0 {
 				return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 			}
 			return new(net.Dialer).DialContext(ctx, "tcp", addr)
 		}
-		g := guard(t, func(c *kalan.Config) { c.Retry.Attempts, c.Retry.Base = 10, 100*time.Millisecond })
 		quick := grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}, MinConnectTimeout: time.Second}
-		conn := dial(t, target, append(kalangrpc.Client{Guard: g}.Options(), grpc.WithContextDialer(refuseOnce), grpc.WithConnectParams(quick))...)
+		conn := dial(t, target, append(kalangrpc.Client{Guard: g}.Options(), grpc.WithContextDialer(refuse), grpc.WithConnectParams(quick))...)
 		client := grpc_testing.NewTestServiceClient(conn)
 		var err error
 		if method == "call" {
