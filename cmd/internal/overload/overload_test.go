@@ -46,13 +46,13 @@ func TestTheExampleSaysNoNumber(t *testing.T) {
 // figures are those of `make bench-overload`.
 func TestTwiceTheCapacityIsServedAllTheSame(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes six seconds of real time: left out of -short")
+		t.Skip("takes eight seconds of real time: left out of -short")
 	}
 	file, _, err := config.Load(example)
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := backend.Setting{Workers: 4, Service: 40 * time.Millisecond}
+	served := backend.Setting{Workers: 4, Service: 160 * time.Millisecond} // 25 a second: little to do for the machine
 	behind := backend.New(served, "X-Remaining-Ms")
 	upstream := httptest.NewServer(behind.Handler())
 	defer upstream.Close()
@@ -67,8 +67,8 @@ func TestTwiceTheCapacityIsServedAllTheSame(t *testing.T) {
 	done := make(chan int)
 	go func() { done <- g.Run(ctx) }()
 	c := Case{
-		Name: "smoke", Setting: served, Callers: []Callers{{Share: 1, Deadline: 400 * time.Millisecond}},
-		Stages: []Stage{{Load: 2, For: 4 * time.Second, Rest: true}},
+		Name: "smoke", Setting: served, Callers: []Callers{{Share: 1, Deadline: 1600 * time.Millisecond}},
+		Stages: []Stage{{Load: 2, For: 6 * time.Second, Rest: true}},
 	}
 	r, err := c.Play(t.Context(), Subject{
 		URL: "http://" + g.Addr().String(), Metrics: "http://" + g.AdminAddr().String() + "/metrics", Backend: backend.Control{Base: upstream.URL, Client: upstream.Client()},
@@ -83,7 +83,7 @@ func TestTwiceTheCapacityIsServedAllTheSame(t *testing.T) {
 	for _, second := range s.Seconds {
 		best = max(best, int(second.Good))
 	}
-	if float64(best) < .6*s.Possible || float64(s.Good) < .5*float64(s.Served) || s.Refused == 0 || s.Offered != 800 {
+	if float64(best) < .6*s.Possible || float64(s.Good) < .5*float64(s.Served) || s.Refused == 0 || s.Offered != 300 {
 		t.Errorf("%d of a second's %.0f were served in time, and %d of %d; %d refused of %d", best, s.Possible, s.Good, s.Served, s.Refused, s.Offered)
 	}
 	if _, known := r.Own.Quantile(.99); !known {
