@@ -24,7 +24,9 @@ type Throttle struct {
 // A Mark is what one admitted request may still say. The zero Mark says nothing.
 // Undo and Settle clear the mark they are given, so that a second use changes
 // nothing; keep one mark in one place and do not copy it.
-type Mark struct{ level uint8 } // and one
+type Mark struct {
+	level uint8 // one more than the level's number; 0: nothing
+}
 
 // Held reports whether the mark may still say something.
 func (m Mark) Held() bool { return m.level > 0 }
