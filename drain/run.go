@@ -24,7 +24,7 @@ type Steps struct {
 
 // Run leaves, and returns when that is done: how many pieces of work had to be
 // cut, and the errors of the steps. When ctx ends, what is left is cut at once.
-// Run leaves once; who calls it again waits for the same end.
+// Run leaves once; whoever calls it again waits for the same end.
 func (d *Drain) Run(ctx context.Context, steps Steps) (cut int, err error) {
 	d.once.Do(func() { d.cut, d.err = d.run(ctx, steps) })
 	return d.cut, d.err

@@ -102,9 +102,9 @@ func New[T any](config Config, work Work[T]) (*Queue[T], error) {
 	return q, nil
 }
 
-// Configure changes the configuration, but for the name. Who waits stays in line,
-// also where there are more of them than places now; more workers begin at once,
-// and of too many each goes home when it has done its item.
+// Configure changes the configuration, but for the name. Whoever waits stays in
+// line, also where there are more of them than places now; more workers begin
+// at once, and of too many each goes home when it has done its item.
 func (q *Queue[T]) Configure(config Config) error {
 	if err := field.Error("handoff", q.name, config.Validate()); err != nil {
 		return err

@@ -40,8 +40,8 @@ func newLine[T any](c Config) line[T] {
 	return line[T]{ring: make([]entry[T], places), places: places, workers: c.Workers}
 }
 
-// resize changes how many there may be. Who waits stays, in order, also where it
-// is more than there are places.
+// resize changes how many there may be. Whoever waits stays, in order, also
+// where it is more than there are places.
 func (l *line[T]) resize(c Config) {
 	next := newLine[T](c)
 	if l.waiting > next.places {

@@ -128,8 +128,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r.WithContext(carry.With(r.Context(), asked)), until, held)
 }
 
-// join makes the request a piece of the drain's work, or refuses it. Who is told
-// to close its connection finds another server with the next one.
+// join makes the request a piece of the drain's work, or refuses it. A client
+// that is told to close its connection finds another server with the next one.
 func (h *Handler) join(w http.ResponseWriter) bool {
 	in := h.Drain.Enter()
 	if h.Drain.State() != drain.Ready {

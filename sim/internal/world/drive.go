@@ -173,7 +173,8 @@ func (w *World) launch(id int32, s stack.Step) {
 	w.tally.launched(c.edge, &c.request, c.from, w.now)
 }
 
-// again is a section that asks what to do now; who is gone is cancelled first.
+// again is a section that asks what to do now; whoever is gone is cancelled
+// first.
 func (w *World) again(id int32) stack.Step {
 	c := &w.calls[id]
 	g := &w.guards[c.guard]

@@ -2,11 +2,11 @@
 // would see at different places, for the gateway.
 //
 // A request with both Content-Length and Transfer-Encoding is how one request
-// is smuggled inside another: who believes the one sees a second request where
-// who believes the other sees a body (O-31). net/http believes the second and
-// removes the first before a handler can see it, so a handler cannot refuse
-// the request, and goes on to serve what follows. A [Scanner] reads the same
-// bytes beside it and knows.
+// is smuggled inside another: whoever believes the one sees a second request
+// where whoever believes the other sees a body (O-31). net/http believes the
+// second and removes the first before a handler can see it, so a handler cannot
+// refuse the request, and goes on to serve what follows. A [Scanner] reads the
+// same bytes beside it and knows.
 //
 // It follows the framing of HTTP/1.1 (RFC 9112, 6 and 7) and nothing else: it
 // looks for the ends of heads and bodies and at two headers. It decides

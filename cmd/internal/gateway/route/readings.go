@@ -37,8 +37,8 @@ func (t *Table) dispute(method, raw string, ours int) *Error {
 var ways = [...]func(string) string{inASCII, withoutQuery, withSlashes, withoutParameters, withoutEmpty, withoutDots}
 
 // readings collects every path that a server may read out of one. No single one
-// stands for the others: who drops empty segments understands /a%2F%2F.. as the
-// root, and who does not as /a.
+// stands for the others: whoever drops empty segments understands /a%2F%2F.. as
+// the root, and whoever does not as /a.
 type readings struct{ left int }
 
 const (

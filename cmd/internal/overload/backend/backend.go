@@ -111,10 +111,10 @@ func Inside(answer http.Header) time.Duration {
 // answer is what everybody gets.
 var answer = make([]byte, 1024)
 
-// ServeHTTP answers when a worker has done it, and says how long that took: who
-// measures tenths of a millisecond on the way can take it off. A worker's sleep
-// is up to a millisecond too long, by when the process was last woken, and one
-// that was free just before makes its work shorter.
+// ServeHTTP answers when a worker has done it, and says how long that took:
+// whoever measures tenths of a millisecond on the way can take it off. A
+// worker's sleep is up to a millisecond too long, by when the process was last
+// woken, and one that was free just before makes its work shorter.
 func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	<-b.join(r).done
