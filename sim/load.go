@@ -41,7 +41,7 @@ type Load struct {
 	Think random.Law `yaml:"think"`
 	// Deadline is how long a caller waits in all, retries included. 0: for ever.
 	Deadline time.Duration `yaml:"deadline"`
-	// Client is how each request is sent. nil means once, without a time limit
+	// Client is how each request is sent. Without it once, with no time limit
 	// but the deadline.
 	Client *Client `yaml:"client"`
 	// Guard is a stack in each calling process, instead of Client.
@@ -99,14 +99,14 @@ type Arrival struct {
 type Client struct {
 	// Timeout is how long one attempt may take. 0: for ever.
 	Timeout time.Duration `yaml:"timeout"`
-	// Retry plans the attempts; nil means one.
+	// Retry plans the attempts; without it there is one.
 	Retry *retry.Config `yaml:"retry"`
-	// Budget caps the retries; nil means that nothing does.
+	// Budget caps the retries; without it nothing does.
 	Budget *budget.Config `yaml:"budget"`
-	// Breaker stops calls; nil means that none does.
+	// Breaker stops calls; without it nothing does.
 	Breaker *breaker.Config `yaml:"breaker"`
-	// Throttle refuses a share of the calls while the service refuses a share of
-	// them; nil means that none is refused.
+	// Throttle refuses a share of the calls while the service refuses a share
+	// of them; without it none is refused.
 	Throttle *throttle.Config `yaml:"throttle"`
 	// Carry tells the service the time that remains.
 	Carry bool `yaml:"carry"`

@@ -50,15 +50,16 @@ type Service struct {
 	// Business is the share of requests that are answered with an error of the
 	// caller's: correct, and unwelcome. 0: none; with Errors at most 1.
 	Business float64 `yaml:"business"`
-	// Accept limits how many requests are let in a second; nil lets in all.
+	// Accept limits how many requests are let in a second; without it all are
+	// let in.
 	Accept *Accept `yaml:"accept"`
 	// RetryAfter is what those are told who are refused at the door. Zero: not
 	// when to come back.
 	RetryAfter span.Range `yaml:"retry_after"`
 	// Caches are what the scripts look values up in.
 	Caches []Cache `yaml:"caches" keyed:"Name"`
-	// Client is how it calls services that it has no guard for. nil means:
-	// without a time limit, once.
+	// Client is how it calls services that it has no guard for. Without it:
+	// once, with no time limit.
 	Client *Client `yaml:"client"`
 	// Guards are what stands before its calls, in each instance.
 	Guards []Guard `yaml:"guards" keyed:"To"`

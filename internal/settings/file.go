@@ -20,7 +20,7 @@ import (
 type File struct {
 	// Listen is the address that serves the routes, ":8080" when empty.
 	Listen string `yaml:"listen"`
-	// TLS has that listener speak TLS. nil means plain HTTP.
+	// TLS has that listener speak TLS. Without it, it speaks plain HTTP.
 	TLS *TLS `yaml:"tls"`
 	// Admin is the address of probes and metrics, "127.0.0.1:9901" when empty.
 	// Probes that come from outside the machine need ":9901". It must not be
@@ -43,12 +43,12 @@ type File struct {
 	Grace time.Duration `yaml:"grace"`
 	// Deadline says how remaining time travels.
 	Deadline Deadline `yaml:"deadline"`
-	// Accept limits new connections and what callers go through before they
-	// are served. nil means that only what one connection may hold is bounded.
+	// Accept limits new connections and what callers go through before they are
+	// served. Without it only what one connection may hold is bounded.
 	Accept *Accept `yaml:"accept"`
-	// Tenant tells callers apart. nil means that all are one.
+	// Tenant tells callers apart. Without it all are one.
 	Tenant *Tenant `yaml:"tenant"`
-	// Priority tells requests apart. nil means that only the route's counts.
+	// Priority tells requests apart. Without it only the route's counts.
 	Priority *Priority `yaml:"priority"`
 	// Upstreams are the dependencies, in the order of the file.
 	Upstreams []Upstream `yaml:"upstreams" keyed:"Name"`

@@ -42,12 +42,12 @@ func (u Upstream) WithDefaults() Upstream {
 // would fail again; where one bad request can cause a 500 at will, write the
 // list, and nothing else counts. A 4xx that is not listed never does.
 type Failures struct {
-	// Status lists the answers that are failures. When nil they are 502, 503
+	// Status lists the answers that are failures. Left out, they are 502, 503
 	// and 504, and every other 5xx counts for the breaker without being
 	// repeated; writing just these three is the same.
 	Status []int `yaml:"status"`
 	// Errors lists the ways to get no answer that are failures: all of
-	// "connect", "timeout" and "reset" when nil.
+	// "connect", "timeout" and "reset" when left out.
 	Errors []string `yaml:"errors"`
 }
 

@@ -32,9 +32,9 @@ type Config struct {
 	// Breaker stops attempts while the dependency fails or is too slow.
 	Breaker breaker.Config `yaml:"breaker"`
 	// Throttle refuses a share of the attempts while the dependency refuses a
-	// share of them itself. nil means that none is refused. With one in force
-	// the breaker takes an answer that says that there is no room as good: who
-	// refuses is not down.
+	// share of them itself. Without one (nil) none is refused. With one in
+	// force the breaker takes an answer that says that there is no room as
+	// good: one that refuses is not down.
 	Throttle *throttle.Config `yaml:"throttle"`
 	// Retry plans the attempts of one call.
 	Retry retry.Config `yaml:"retry"`
