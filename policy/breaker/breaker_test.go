@@ -159,6 +159,8 @@ func (s *story) config(args []string) Config {
 			c.HalfOpen = s.span(value)
 		case "ramp":
 			c.Ramp = s.span(value)
+		case "failure_rate":
+			c.FailureRate, _ = strconv.ParseFloat(value, 64)
 		case "slow_rate":
 			c.SlowRate, _ = strconv.ParseFloat(value, 64)
 		case "mode":
