@@ -148,6 +148,7 @@ func (c *compiler) addCache(s *Service, cache *Cache) {
 	}
 	c.caches[Target{s.Name, cache.Name}] = int32(len(c.m.Caches))
 	c.m.Caches = append(c.m.Caches, world.Cache{
+		Name: s.Name + "/" + cache.Name,
 		Keys: max(keys, 1), Lifetime: cache.Lifetime, Spread: cache.Spread, Beta: cache.Beta,
 		OneFlight: cache.OneFlight, Warm: cache.Warm, Loading: c.s.missTime(s, cache.Name),
 	})

@@ -84,8 +84,9 @@ func TestARunIsTheSameEverywhere(t *testing.T) {
 // Adding a service and its callers shifts no number of the others.
 func TestServicesShareNoRandomNumbers(t *testing.T) {
 	s := rich()
+	s.Services[1].Caches[0].Warm = true
 	want := play(t, s, sim.Options{}).Arms[0]
-	s.Services = append([]sim.Service{{Name: "another", Workers: 1, Work: random.Exponential(ms)}}, s.Services...)
+	s.Services = append([]sim.Service{{Name: "another", Workers: 1, Work: random.Exponential(ms), Caches: []sim.Cache{{Name: "c", Lifetime: second, Warm: true}}}}, s.Services...)
 	s.Loads = append([]sim.Load{{Name: "more", To: target("another"), Rate: 90}}, s.Loads...)
 	got := play(t, s, sim.Options{}).Arms[0]
 	for i := range want.Loads {

@@ -113,7 +113,7 @@ func TestUnsafeRequestsAreNotRepeated(t *testing.T) {
 // F20: who is marked as the owner of the retries is the only one to make any.
 func TestAnOwnerRepeatsAlone(t *testing.T) {
 	s := layers(3, 3, 1, nil)
-	s.Loads[0].Client.Owner = true
+	s.Duration, s.Loads[0].Rate, s.Loads[0].Client.Owner = 10*second, 100, true
 	near(t, "calls at the bottom", share(mustRun(t, s), "s1"), 3, 1e-9)
 	s.Loads[0].Client.Owner, s.Services[2].Client.Owner = false, true // the one behind the callers
 	near(t, "calls at the bottom", share(mustRun(t, s), "s1"), 9, 1e-9)
@@ -137,7 +137,7 @@ func TestLifetimesSpread(t *testing.T) {
 		s := steady()
 		s.Services[0].Caches = []sim.Cache{{Name: "c", Lifetime: 40 * second, Spread: spread}}
 		s.Services[0].Script, s.Services[0].Work = []sim.Step{{Cache: "c", Miss: []sim.Action{{Work: random.Constant(ms)}}}}, random.Law{}
-		s.Loads[0].Keys, s.Loads[0].Rate, s.Duration = 1000, 20_000, 40*second // half of those that spread end before that
+		s.Loads[0].Keys, s.Loads[0].Rate, s.Duration = 1000, 5_000, 40*second // half of those that spread end before that
 		near(t, "misses", float64(mustRun(t, s).Caches[0].Rounds), want, .1)
 	}
 }

@@ -25,7 +25,7 @@ type entry struct {
 func (w *World) addCaches(s random.Stream) {
 	for i := range w.m.Caches {
 		m := &w.m.Caches[i]
-		mine := s.Sub(random.Name("cache")).Sub(uint64(i))
+		mine := s.Sub(random.Name("cache " + m.Name))
 		c := cache{entries: make([]entry, max(m.Keys, 1))}
 		for k := range c.entries {
 			c.entries[k].waiters = none

@@ -170,6 +170,7 @@ type Arrival struct {
 
 // A Cache keeps values of a service, for all of its instances.
 type Cache struct {
+	Name      string // of its service, too: its random numbers are drawn by it
 	Keys      int
 	Lifetime  time.Duration
 	Spread    float64
