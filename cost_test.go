@@ -32,6 +32,9 @@ func TestAllocations(t *testing.T) {
 		{"Do without a limit of its own, with a deadline", withoutTimeout, deadline, do, 0},
 		{"Do without either", withoutTimeout, context.Background(), do, 0},
 		{"Do with a limit that nobody waits on", nil, deadline, do, 1},
+		{"Do with a limit that is asked for and not waited on", nil, deadline, func(ctx context.Context, g *kalan.Guard) {
+			_, _ = kalan.Do(ctx, g, func(ctx context.Context) (int, error) { _, _ = ctx.Deadline(); return 0, ctx.Err() })
+		}, 1},
 		{"Do that fails and is not retried", once, deadline, func(ctx context.Context, g *kalan.Guard) {
 			_, _ = kalan.Do(ctx, g, func(context.Context) (int, error) { return 0, errBusiness })
 		}, 1},
