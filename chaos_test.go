@@ -39,6 +39,7 @@ func chaos(t *testing.T, seed uint64) {
 		c.Breaker = breaker.Config{Calls: 1 + random.IntN(20), Open: time.Duration(1+random.IntN(300)) * ms, Probes: 1 + random.IntN(3), Slow: 20 * ms}
 		c.Retry = retry.Config{Attempts: 1 + random.IntN(4), Jitter: retry.Jitter(random.IntN(5)), Base: 5 * ms, Hedge: retry.Hedge{After: 10 * ms}}
 		c.Budget = generous
+		c.Budget.InFlight = random.IntN(2) == 0
 	})
 	done := make(chan struct{})
 	go watch(t, g, capacity, done)
@@ -56,6 +57,9 @@ func chaos(t *testing.T, seed uint64) {
 		_, _ = kalan.Do(context.Background(), g, nothing)
 	}
 	state(t, g, breaker.Closed)
+	if b := g.Snapshot().Budget; b.Running != 0 || g.Config().Budget.InFlight && b.Calls != 0 {
+		t.Errorf("%d first attempts and %d extra ones are under way at the end", b.Calls, b.Running)
+	}
 	admitsExactly(t, g, capacity)
 }
 
