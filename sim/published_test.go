@@ -230,9 +230,9 @@ func writers(wait func(*writer) time.Duration, s random.Stream) (time.Duration, 
 
 // E19: clients that throttle themselves send K times what is accepted, and refuse
 // the rest at home (Site Reliability Engineering, chapter 21): min(R, K A) are
-// sent, and 1 - K A/R refused. Three times what a server can do is offered, and the
-// throttle looks back as far as the book's; the server has places enough to have
-// something to do whenever it is done.
+// sent, and 1 - K A/R refused. Three times what a server can do is offered, evenly, so
+// that R is what it is; the throttle looks back as far as the book's, and the
+// server has places enough to have something to do whenever it is done.
 func TestE19AdaptiveThrottling(t *testing.T) {
 	b, form := open(t, published), open(t, forms)
 	for _, row := range []struct{ k, want float64 }{{1.1, 1.08}, {1.5, 1.49}, {2, 2}} {
@@ -241,7 +241,7 @@ func TestE19AdaptiveThrottling(t *testing.T) {
 			a := mustRun(t, sim.Scenario{
 				Name: "throttle", Replications: 1, Seed: seed, Duration: 15 * time.Minute, Warmup: 4 * time.Minute,
 				Services: []sim.Service{{Name: "server", Workers: 1, Work: random.Constant(10 * ms), Queue: sim.Queue{Places: 50}}},
-				Loads: []sim.Load{{Name: "clients", To: sim.Target{Service: "server"}, Rate: 300,
+				Loads: []sim.Load{{Name: "clients", To: sim.Target{Service: "server"}, Rate: 300, Even: true,
 					Client: &sim.Client{Throttle: &throttle.Config{K: row.k, Window: 2 * time.Minute, Floor: -1}}}},
 			})
 			b.saw(name, a.Attempts.Mean/a.Goodput.Mean)
