@@ -99,6 +99,9 @@ func storeInt(n *yaml.Node, v reflect.Value) error {
 func storeUint(n *yaml.Node, v reflect.Value) error {
 	bits := v.Type().Bits()
 	whole, err := strconv.ParseUint(n.Value, 10, bits)
+	if _, bad := strconv.ParseInt(n.Value, 10, 64); bad == nil && n.Value[0] == '-' {
+		err = strconv.ErrRange // it is a whole number
+	}
 	if err := numberError(n, err, 0, math.MaxUint64>>(64-bits)); err != nil {
 		return err
 	}
