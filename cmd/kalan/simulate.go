@@ -48,7 +48,8 @@ A scenario of kind walk takes requests along a call chain one at a time, in
 several regimes and under several configurations, and compares what comes of
 them. One of kind events plays a system of services under load and trouble, in
 several arms, and says what became of each: stable, recovers so many seconds after
-the last trigger, a slow drain, metastable, or collapsed without a trigger.
+the last trigger, suffers to the end, a slow drain, metastable, collapsed without a
+trigger, or undecided where the run ends too soon to tell.
 
 What its columns say, as means over the replications:
 
