@@ -73,9 +73,7 @@ func (s *Scenario) validateSystem() policy.Problems {
 	for i := range s.Triggers {
 		c.Add(s.Triggers[i].validate(s).Under(keys.Join("triggers", s.Triggers[i].Name)))
 	}
-	if c.Problems().Err() == nil {
-		s.checkCircles(&c)
-	}
+	s.checkCircles(&c)
 	if c.Problems().Err() == nil {
 		s.checkSize(&c)
 	}
@@ -161,6 +159,9 @@ func (s *Service) targets() []Target {
 // calls returns every target that a target's script may call.
 func (s *Scenario) calls(t Target) []Target {
 	v := s.find(t.Service)
+	if v == nil { // which has been said
+		return nil
+	}
 	steps := v.Script
 	for i := range v.Routes {
 		if v.Routes[i].Name == t.Route {

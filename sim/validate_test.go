@@ -153,8 +153,9 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 		t.Fatalf("a good scenario: %v", ps)
 	}
 	s.Name, s.Services[3].Workers, s.Loads[0].Rate, s.Triggers[1].What = "", -1, -1, 0
-	if ps := s.Validate().Errors(); len(ps) != 4 {
-		t.Errorf("%d problems, want 4: %v", len(ps), ps)
+	s.Services[3].Work, s.Services[3].Script = random.Law{}, []sim.Step{{Action: sim.Action{Call: target("nobody")}}, {Action: sim.Action{Call: target("gateway")}}}
+	if ps := s.Validate().Errors(); len(ps) != 6 || !strings.Contains(fmt.Sprint(ps), "leads back to") || !strings.Contains(fmt.Sprint(ps), "no service \"nobody\"") {
+		t.Errorf("%d problems, want 6: %v", len(ps), ps)
 	}
 }
 
