@@ -2,14 +2,11 @@ package kalanhttp
 
 import (
 	"fmt"
-	"hash/maphash"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/kalan-go/kalan"
-	"github.com/kalan-go/kalan/policy/breaker"
-	"github.com/kalan-go/kalan/policy/keyed"
+	"github.com/kalan-go/kalan/guards"
 )
 
 // Hosts is a guard for each host that requests go to, all of one configuration:
@@ -18,96 +15,43 @@ import (
 //
 // Their number is capped (O-24). A new host takes the place of one that was
 // idle, never of one whose breaker is open or being probed or that has calls in
-// flight; where there is no such place, hosts share the guard named "others".
-type Hosts struct {
-	config kalan.Config
-	seed   maphash.Seed
+// flight; where there is no such place, hosts share the guard named "others"
+// (package guards).
+type Hosts struct{ set *guards.Set[host] }
 
-	mu  sync.Mutex
-	set *keyed.Set[*kalan.Guard]
-}
+// mostHosts bounds what somebody says: a guard is a dozen kilobytes, and more when it is used.
+const mostHosts = 1 << 20
 
-const (
-	// mostHosts is how many hosts have a guard of their own when nobody says.
-	mostHosts = 1000
-	// tooMany bounds what somebody says: a guard is a dozen kilobytes, and more when it is used.
-	tooMany = 1 << 20
-)
-
-// NewHosts returns a set of guards that are made as config says, with the host
-// as their name, for at most the given number of hosts, up to 1,048,576; 0
+// NewHosts returns a set of guards that are made like config says, with the
+// host as their name, for at most the given number of hosts, up to 1,048,576; 0
 // means 1,000. It reports everything that is wrong with config.
 func NewHosts(config kalan.Config, most int) (*Hosts, error) {
-	if most < 0 || most > tooMany {
-		return nil, fmt.Errorf("kalanhttp: %d hosts; write how many may have a guard of their own, up to %d, or 0 for %d", most, tooMany, mostHosts)
+	if most < 0 || most > mostHosts {
+		return nil, fmt.Errorf("kalanhttp: %d hosts; write how many may have a guard of their own, up to %d, or 0 for 1000", most, mostHosts)
 	}
-	if most == 0 {
-		most = mostHosts
-	}
-	if _, err := kalan.New(config); err != nil {
+	config.Name = ""
+	set, err := guards.New[host](config, most)
+	if err != nil {
 		return nil, err
 	}
-	return &Hosts{config: config, seed: maphash.MakeSeed(), set: keyed.New(most, func(g **kalan.Guard) { *g = nil }, inUse)}, nil
+	return &Hosts{set}, nil
 }
 
-// inUse reports whether a host's guard knows something that a new one would
-// not. A half-open breaker that nobody probes stays half-open for ever, and
-// would keep the place of a host that nobody asks for any more.
-func inUse(g **kalan.Guard) bool {
-	if *g == nil {
-		return false
-	}
-	s := (*g).Snapshot()
-	return s.Breaker.State == breaker.Open || s.Breaker.ProbesCounted > 0 || s.InFlight > 0 || s.Waiting > 0
-}
+// A host is where a request goes to.
+type host struct{ scheme, authority string }
+
+// String is the name of the host's guard.
+func (h host) String() string { return h.scheme + "://" + h.authority }
 
 // Guard returns the guard of the host that r goes to: the URL's scheme and
 // authority.
 func (h *Hosts) Guard(r *http.Request) *kalan.Guard {
-	host := authority(r)
-	var hash maphash.Hash
-	hash.SetSeed(h.seed)
-	hash.WriteString(r.URL.Scheme)
-	hash.WriteByte(':')
-	hash.WriteString(host)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	before := h.set.Overflowed()
-	g := h.set.Get(hash.Sum64())
-	if *g == nil {
-		name := r.URL.Scheme + "://" + host
-		if h.set.Overflowed() != before {
-			name = "others"
-		}
-		*g = h.make(name)
-	}
-	return *g
+	return h.set.Get(host{r.URL.Scheme, authority(r)})
 }
 
 // Guards returns the guards that there are, for [kalan.WatchAll] and for
 // whoever shows them.
-func (h *Hosts) Guards() []*kalan.Guard {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var all []*kalan.Guard
-	h.set.All(func(_ uint64, g **kalan.Guard) bool {
-		if *g != nil {
-			all = append(all, *g)
-		}
-		return true
-	})
-	return all
-}
-
-func (h *Hosts) make(name string) *kalan.Guard {
-	c := h.config
-	c.Name = name
-	g, err := kalan.New(c)
-	if err != nil { // NewHosts has made one of the same configuration
-		panic(err)
-	}
-	return g
-}
+func (h *Hosts) Guards() []*kalan.Guard { return h.set.All() }
 
 // authority returns the host and port of a request, in one spelling.
 func authority(r *http.Request) string {
