@@ -13,7 +13,7 @@ import (
 const (
 	mostCalls = 10_000 // that a request causes, when each is made once
 	mostPaths = 1e7    // of all loads, through every service
-	mostBytes = 2e9    // that results and guards take
+	mostBytes = 2e9    // that results take, and what there is from the beginning
 )
 
 // checkSize refuses scripts that call each other so often that a request would
@@ -57,7 +57,9 @@ const (
 	momentBytes    = 96
 	tenantBytes    = 20
 	guardBytes     = 20_000
-	atOnce         = 8 // replications that are played at the same time
+	burstBytes     = 64 // a call of a burst or a trace, which is pending from the start
+	keyBytes       = 32 // a value in a cache
+	atOnce         = 8  // replications that are played at the same time
 )
 
 // memory estimates what the results and the guards of an arm take.
@@ -73,7 +75,29 @@ func (s *Scenario) memory() float64 {
 		tally += bins*binBytes + 2*histogramBytes + bins*binBytes*float64(len(v.Guards))
 		result += 2 * histogramBytes
 	}
-	return tally*float64(s.Replications) + result + s.stacks()*guardBytes*float64(min(s.Replications, atOnce))
+	return tally*float64(s.Replications) + result + s.held()*float64(min(s.Replications, atOnce))
+}
+
+// held estimates what a replication has from its beginning.
+func (s *Scenario) held() float64 {
+	bytes, asked := s.stacks()*guardBytes, 0
+	for i := range s.Loads {
+		l := &s.Loads[i]
+		asked = max(asked, l.Keys)
+		bytes += burstBytes * float64(len(l.Trace))
+		for _, b := range l.Bursts {
+			bytes += burstBytes * float64(b.Calls)
+		}
+	}
+	for i := range s.Services {
+		for _, c := range s.Services[i].Caches {
+			if c.Keys == 0 {
+				c.Keys = asked
+			}
+			bytes += keyBytes * float64(c.Keys)
+		}
+	}
+	return bytes
 }
 
 // stacks is how many guards and clients there are, each with a stack of its own.
@@ -91,7 +115,7 @@ func (s *Scenario) stacks() (n float64) {
 // abreast is how many replications may be played at the same time, so that all
 // of them together take no more than one alone may take.
 func (s *Scenario) abreast() int {
-	each := s.pile()*bytesEach + s.stacks()*guardBytes
+	each := s.pile()*bytesEach + s.held()
 	return max(int(mostVisits*bytesEach/max(each, 1)), 1)
 }
 
@@ -104,7 +128,7 @@ func (s *Scenario) looks() float64 {
 func checkMemory(bytes float64, duration time.Duration) policy.Problems {
 	var c field.Check
 	if bytes > mostBytes {
-		c.Refuse("replications", "the results and guards may take %.3g GB, and %.3g are the most; write fewer replications, arms, loads, services, processes or instances, or a shorter duration than %v",
+		c.Refuse("replications", "the results, guards, bursts and caches may take %.3g GB, and %.3g are the most; write fewer replications, arms, loads, services, processes, instances, calls or keys, or a shorter duration than %v",
 			bytes/1e9, mostBytes/1e9, duration)
 	}
 	return c.Problems()

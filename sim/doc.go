@@ -60,9 +60,9 @@
 // # Limits
 //
 // A scenario that may need more than 10^10 events, in which more than four
-// million requests may wait at once (about four gigabytes), whose results and
-// guards may take more than two gigabytes, or a request of which causes more than
-// 10,000 calls, is refused by Validate with the estimate; one that outgrows that
+// million requests may wait at once (about four gigabytes), whose results, guards,
+// bursts and caches may take more than two gigabytes, or a request of which causes
+// more than 10,000 calls, is refused by Validate with the estimate; one that outgrows that
 // while it runs ends with an error. As many replications are played at the same
 // time as do not take more memory than one may. Of a load's tenants the first
 // thousand are told apart and stand for the others. Queueing theory and

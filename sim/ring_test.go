@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -125,5 +126,32 @@ func TestReplicationsAbreastShareTheMemory(t *testing.T) {
 	s.Loads = append(s.Loads, s.Loads[0], s.Loads[0], s.Loads[0])
 	if n := abreast(s); n != 52 {
 		t.Errorf("%d at once of 4,000 guards each, want 52", n)
+	}
+}
+
+// What there is from the beginning is counted: calls of bursts, which are pending
+// until they come, and values of caches.
+func TestWhatIsHeldFromTheBeginningIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Scenario)
+		want   string
+	}{
+		"bursts": {func(s *Scenario) {
+			for i := range 100 {
+				s.Loads[0].Bursts = append(s.Loads[0].Bursts, Burst{At: time.Duration(i) * time.Hour, Calls: 1_000_000})
+			}
+		}, "may take 6.4 GB, and 2 are the most"},
+		"caches": {func(s *Scenario) {
+			s.Loads[0].Keys = 1_000_000
+			for range 100 {
+				s.Services[0].Caches = append(s.Services[0].Caches, Cache{Name: "c", Lifetime: time.Hour})
+			}
+		}, "may take 3.2 GB, and 2 are the most"},
+	} {
+		s := ring(1, time.Millisecond)
+		s.Duration, s.Replications = 200*time.Hour, 1
+		if test.change(&s); !strings.Contains(fmt.Sprint(s.Validate()), test.want) {
+			t.Errorf("%s: %v, want %s", name, s.Validate(), test.want)
+		}
 	}
 }

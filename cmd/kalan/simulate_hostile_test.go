@@ -73,7 +73,7 @@ func TestSimulateRefusesWhatWouldNotEnd(t *testing.T) {
 		{"rate: 1", "rate: 900", "duration: 10s", "duration: 700h", "requests would wait at once"}, // the search's ten times as many
 		{"rate: 1", "rate: 900", "duration: 10s", "duration: 700h", "load: l", "load: l, to: 950", "the run may need "},
 		{"rate: 1", "rate: 5000", "duration: 10s", "duration: 1h", "duration: up to 1.44e+07 requests would wait at once, some 14.4 GB, and 4.19e+06 are the most"},
-		{"duration: 10s", "duration: 10m", "replications: 1", "replications: 10000", "replications: the results and guards may take "},
+		{"duration: 10s", "duration: 10m", "replications: 1", "replications: 10000", "replications: the results, guards, bursts and caches may take "},
 		{"{script: [{call: s}]}", "{script: [" + calls + "]}, u: {script: [" + again + "]}", "services.u: a request to u causes 2e+04 calls"},
 		{"{script: [{call: s}]}", "{script: [" + calls + "], instances: 1000}, u: {processes: 0}", "u.processes: unknown key"},
 		{"name: x", `name: "\e[31mred"`, `name: "\x1b[31mred" cannot be shown`},
