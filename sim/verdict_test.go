@@ -46,8 +46,11 @@ func TestVerdicts(t *testing.T) {
 		"back to half":              {story(between(0, 20, 35, 50), grows), Metastable, 0},
 		"never back":                {story(between(0, 20, 60, 0), grows), Metastable, 0},
 		"never back behind a bound": {story(between(0, 20, 60, 0), bound), Metastable, 0},
-		"not yet back":              {story(between(0, 20, 60, 0), shrinks), SlowDrain, 0},
-		"down before the trigger":   {story(between(30, 0, 60, 0), none), Collapsed, 0},
+		"less at the end, after more": {story(between(0, 20, 60, 0), func(s int) float64 {
+			return map[bool]float64{true: 100, false: 1000 - 5*float64(max(s-50, 0))}[s < 45]
+		}), Metastable, 0},
+		"not yet back":            {story(between(0, 20, 60, 0), shrinks), SlowDrain, 0},
+		"down before the trigger": {story(between(30, 0, 60, 0), none), Collapsed, 0},
 		"a second of bad luck, later on": {story(func(s int) float64 {
 			if s == 45 {
 				return 80
