@@ -255,3 +255,23 @@ func TestARestartForgets(t *testing.T) {
 		t.Errorf("%v a second are answered after the restart, want 100", n)
 	}
 }
+
+// The edge that is named is the one that amplifies most, wherever it stands.
+func TestTheEdgeThatAmplifiesMostIsNamed(t *testing.T) {
+	for _, most := range []string{"a", "b"} {
+		s := steady()
+		s.Services[0].Work, s.Services[0].Script = random.Law{}, []sim.Step{
+			{Action: sim.Action{Call: target("a"), Optional: true}}, {Action: sim.Action{Call: target("b"), Optional: true}}}
+		s.Services[0].Client = &sim.Client{Retry: &retry.Config{Attempts: 3, Jitter: retry.AtOnce}}
+		for _, name := range []string{"a", "b"} {
+			v := sim.Service{Name: name, Errors: .2}
+			if name == most {
+				v.Errors = .8
+			}
+			s.Services = append(s.Services, v)
+		}
+		if got := mustRun(t, s).Amplifies; got != "server>"+most {
+			t.Errorf("%q is named, want server>%s", got, most)
+		}
+	}
+}

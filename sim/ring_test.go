@@ -155,3 +155,17 @@ func TestWhatIsHeldFromTheBeginningIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A guard is told which route a request is for: each has times of its own.
+func TestGuardsAreToldTheRoute(t *testing.T) {
+	s := ring(1, time.Millisecond)
+	s.Services[0].Routes = []Route{{Name: "a"}, {Name: "b"}}
+	for _, route := range []string{"b", "a", ""} {
+		s.Loads = append(s.Loads, Load{Name: "to " + route, To: Target{"server", route}, Rate: 1})
+	}
+	for i, want := range []uint8{0, 2, 1, 0} {
+		if got := compile(&s).m.Edges[i].Route; got != want {
+			t.Errorf("%v is route %d, want %d", s.Loads[i].To, got, want)
+		}
+	}
+}
