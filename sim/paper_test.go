@@ -128,7 +128,9 @@ func TestWhoIsCutCutsItsOwnCalls(t *testing.T) {
 		s.Services[0].Cancels, s.Services[1].Cancels = true, cancels
 		s.Loads[0].Rate, s.Loads[0].Deadline = 1, second
 		s.Duration, s.Warmup = 120*second, 20*second
-		near(t, "seconds of work a second", mustRun(t, s).Services[1].Work.Mean, want, .02)
+		w := mustRun(t, s).Services[1]
+		near(t, "seconds of work a second", w.Work.Mean, want, .02)
+		near(t, "and for nobody", w.Wasted.Mean, w.Work.Mean, 1e-9)
 	}
 }
 
