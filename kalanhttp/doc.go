@@ -39,9 +39,9 @@
 // A request waits for a slot, or is refused with a status for each reason,
 // application/problem+json and a Retry-After that is not the same for everybody.
 // Its remaining time is read, put into its context, and nothing is begun that
-// has none. See [ForServer] for why a server has no breaker on itself. With a
-// Drain it leaves in order: what is in flight is finished, and what comes is sent
-// elsewhere.
+// has none. [Refuse] gives the same answers for what a handler asks by itself. See
+// [ForServer] for why a server has no breaker on itself. With a Drain it leaves in
+// order: what is in flight is finished, and what comes is sent elsewhere.
 //
 // # Streams
 //
