@@ -46,8 +46,9 @@ type Config struct {
 	// expected service time have passed.
 	Cancels bool `yaml:"cancels"`
 	// Observe decides and counts what would be refused, and refuses nothing:
-	// the breaker, the rate, the limit, the room, the budget and the prediction
-	// are watched before they are trusted. Time limits hold all the same.
+	// the breaker, the throttle, the rate, the limit, the room, the budget and the
+	// prediction are watched before they are trusted. Time limits hold all the
+	// same.
 	Observe bool `yaml:"observe"`
 	// Trace is the number of decisions to keep for Events. 0 keeps only the
 	// last 64 moves of the breaker and the limit; any other number keeps every
