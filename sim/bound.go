@@ -173,15 +173,17 @@ func (s *Service) guardOf(to string) *Guard {
 
 // loadRate returns how many requests of a load come a second, spikes included.
 func (s *Scenario) loadRate(l *Load) float64 {
-	rate := s.openRate(l)
-	if l.Clients > 0 {
-		each := span.Add(span.Add(s.takes(l.To), l.Think.Mean()), span.Mul(s.find(l.To.Service).Network.Mean(), 2))
-		if each == 0 {
-			each = world.Breath
-		}
-		rate += float64(l.Clients) / each.Seconds()
+	return s.openRate(l) + s.closedRate(l)
+}
+
+// closedRate returns how many of them its clients send in a closed loop while
+// nobody has to wait.
+func (s *Scenario) closedRate(l *Load) float64 {
+	each := span.Add(span.Add(s.takes(l.To), l.Think.Mean()), span.Mul(s.find(l.To.Service).Network.Mean(), 2))
+	if each == 0 {
+		each = world.Breath
 	}
-	return rate
+	return float64(l.Clients) / each.Seconds()
 }
 
 // openRate returns how many of them come whatever becomes of those before.

@@ -7,12 +7,14 @@ import (
 )
 
 // Capacity returns how many requests a second the system can answer at best, of
-// all loads together in the proportions in which they come. Values that are
-// looked up count as found. It is 0 when nothing limits it.
+// all loads together in the proportions in which they come while nobody has to
+// wait. Values that are looked up count as found. It is 0 when nothing limits it.
 func (s *Scenario) Capacity() float64 {
 	total := 0.0
+	rates := make([]float64, len(s.Loads))
 	for i := range s.Loads {
-		total += s.Loads[i].meanRate(s.Duration)
+		rates[i] = s.Loads[i].meanRate(s.Duration) + s.closedRate(&s.Loads[i])
+		total += rates[i]
 	}
 	best := 0.0
 	for i := range s.Services {
@@ -22,8 +24,7 @@ func (s *Scenario) Capacity() float64 {
 		}
 		busy := 0.0
 		for j := range s.Loads {
-			l := &s.Loads[j]
-			busy += l.meanRate(s.Duration) / total * s.busy(l.To, v.Name)
+			busy += rates[j] / total * s.busy(s.Loads[j].To, v.Name)
 		}
 		if busy <= 0 {
 			continue

@@ -252,6 +252,8 @@ func TestCapacity(t *testing.T) {
 	near(t, "capacity", s.Capacity(), 2/.015, 1e-6)
 	s.Services[2].Workers, s.Services[1].Workers = 100, 100
 	near(t, "capacity of the gateway", s.Capacity(), 20/.020, 1e-6) // 5 ms, then 15 behind the slower of two
+	s.Loads[0].Rate, s.Loads[0].Clients = 0, 10
+	near(t, "capacity for a closed loop", s.Capacity(), 20/.020, 1e-6)
 	s.Services[0].Instances = 3
 	near(t, "capacity of three", s.Capacity(), 60/.020, 1e-6)
 }
