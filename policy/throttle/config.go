@@ -55,7 +55,7 @@ func (c Config) Validate() policy.Problems {
 		ps = append(ps, policy.Problem{Path: path, Text: fmt.Sprintf(text, args...)})
 	}
 	if !(c.K > 1 && c.K <= mostK) { // NaN is neither
-		report("k", "%v is not above 1 and up to %d, so that nothing, or everything, would be refused for ever; write how many requests to send for each that is accepted, such as 2", c.K, mostK)
+		report("k", "%v is not a number above 1 and up to %d, and with 1 or less it could never send more again; write how many requests to send for each that is accepted, such as 2", c.K, mostK)
 	}
 	if c.Window < slices*time.Millisecond {
 		report("window", "%v is too short to count anything; write at least %v, 10s is usual", c.Window, slices*time.Millisecond)

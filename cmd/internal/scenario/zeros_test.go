@@ -8,6 +8,7 @@ import (
 	"github.com/kalan-go/kalan/cmd/internal/scenario"
 	"github.com/kalan-go/kalan/policy/limit"
 	"github.com/kalan-go/kalan/policy/retry"
+	"github.com/kalan-go/kalan/policy/throttle"
 	"github.com/kalan-go/kalan/sim"
 )
 
@@ -28,7 +29,7 @@ services:
     caches: {prices: {keys: 4, lifetime: 1s, spread: 0.3, one_flight: true}}
   gateway:
     script: [{call: server}]
-    guards: {server: {checkout: 40ms, limit: 12, mute: true, breaker: {open: 7s}, retry: {jitter: constant}}}
+    guards: {server: {checkout: 40ms, limit: 12, mute: true, breaker: {open: 7s}, throttle: {k: 3, floor: 7}, retry: {jitter: constant}}}
 loads:
   callers: {to: edge, rate: 10, deadline: 1s, priority: 3, even: true, bursts: [{at: 1s, calls: 2}]}
 triggers:
@@ -49,7 +50,7 @@ arms:
         retry_after: 0s-0s
         caches: {prices: {keys: 0, spread: 0, one_flight: false}}
       gateway:
-        guards: {server: {checkout: 0s, limit: adaptive, mute: false, retry: {jitter: full}}}
+        guards: {server: {checkout: 0s, limit: adaptive, mute: false, throttle: {floor: 0}, retry: {jitter: full}}}
     loads:
       callers: {rate: 0, deadline: 0s, priority: 0, even: false, bursts: [], clients: 3}
     triggers:
@@ -77,7 +78,8 @@ func TestZerosOfAnArmReplaceWhatTheScenarioSays(t *testing.T) {
 	if k := server.Caches[0]; k != (sim.Cache{Name: "prices", Lifetime: time.Second}) {
 		t.Errorf("cache %+v", k)
 	}
-	if gateway.Checkout != -1 || gateway.Limit.Kind == limit.Fixed(12).Kind || gateway.Mute || gateway.Retry.Jitter != retry.Full || gateway.Breaker.Open != 7*time.Second {
+	if gateway.Checkout != -1 || gateway.Limit.Kind == limit.Fixed(12).Kind || gateway.Mute || gateway.Retry.Jitter != retry.Full || gateway.Breaker.Open != 7*time.Second ||
+		*gateway.Throttle != (throttle.Config{K: 3, Floor: -1}) {
 		t.Errorf("guard %+v", gateway)
 	}
 	l := s.Loads[0]
