@@ -46,8 +46,9 @@ func ForServer(c kalan.Config) kalan.Config {
 // Go can abort it: its slot stays taken until it returns.
 //
 // Refused requests are answered with application/problem+json (RFC 9457):
-// 429 rate; 503 open, full, waited and shed, each of these with a jittered
-// Retry-After; 504 expired. A client that has left is answered 499, for the log.
+// 429 rate; 503 open, throttled, full, waited and shed, each of these with a
+// jittered Retry-After; 504 expired. A client that has left is answered 499, for
+// the log.
 //
 // Next gets a ResponseWriter that can do what the server's can: Flusher,
 // Hijacker, io.ReaderFrom, Pusher, and http.ResponseController through Unwrap.
