@@ -33,11 +33,12 @@
 package kalan
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/kalan-go/kalan/internal/field"
 	"github.com/kalan-go/kalan/internal/spin"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/stack"
@@ -80,8 +81,8 @@ const lookEvery = time.Second
 
 // New returns a guard, or everything that is wrong with c.
 func New(c Config) (*Guard, error) {
-	if err := c.Validate().Err(); err != nil {
-		return nil, fmt.Errorf("kalan: guard %q: %w", c.Name, err)
+	if err := wrong(c.Name, c.Config); err != nil {
+		return nil, err
 	}
 	if c.Breaker.Seed == 0 { // no two processes open and probe in step
 		c.Breaker.Seed = rand.Uint64()
@@ -101,13 +102,18 @@ func New(c Config) (*Guard, error) {
 	return g, nil
 }
 
+// wrong returns everything that is wrong with the configuration of a guard.
+func wrong(name string, c stack.Config) error {
+	return field.Error("kalan: guard", strconv.Quote(name), c.Validate())
+}
+
 // Configure changes what stands before the dependency while calls go on. What
 // was learned and counted is kept, whoever waits goes on waiting, and attempts
 // that run end by the limits they were started with; Trace stays as it is. On an
 // error, which says everything that is wrong with c, nothing has changed.
 func (g *Guard) Configure(c stack.Config) error {
-	if err := c.Validate().Err(); err != nil {
-		return fmt.Errorf("kalan: guard %q: %w", g.name, err)
+	if err := wrong(g.name, c); err != nil {
+		return err
 	}
 	now := g.now()
 	g.mu.Lock()

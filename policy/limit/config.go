@@ -98,7 +98,10 @@ func (c Config) Validate() policy.Problems {
 	if int(c.Kind) >= len(kinds) {
 		problems = append(problems, policy.Problem{Text: fmt.Sprintf("%v is no way to find a limit; write adaptive, or a number of calls", c.Kind)})
 	}
-	if c.Max < 0 || c.Max > unlimited {
+	switch {
+	case c.Max < 0:
+		problems = append(problems, policy.Problem{Text: fmt.Sprintf("fewer than one call is not a limit; write a number from 1 to %d, adaptive or none", unlimited)})
+	case c.Max > unlimited:
 		problems = append(problems, policy.Problem{Text: fmt.Sprintf("%d calls is not a limit; write a number from 1 to %d, adaptive or none", c.Max, unlimited)})
 	}
 	return problems

@@ -57,9 +57,9 @@ type Config struct {
 	Trace int `yaml:"-"`
 }
 
-// DefaultCheckout is the wait of a bulkhead: long enough to smooth a burst,
-// short enough to be an answer (F15).
-const DefaultCheckout = 50 * time.Millisecond
+// checkout is the usual wait of a bulkhead: long enough to smooth a burst, short
+// enough to be an answer (F15).
+const checkout = 50 * time.Millisecond
 
 // moves is how many transitions are kept when calls are not traced.
 const moves = 64
@@ -67,7 +67,7 @@ const moves = 64
 // WithDefaults returns c with every zero field replaced by its default.
 func (c Config) WithDefaults() Config {
 	if c.Checkout == 0 {
-		c.Checkout = DefaultCheckout
+		c.Checkout = checkout
 	}
 	c.Breaker.Exchange = max(c.Exchange, 0)
 	c.Breaker = c.Breaker.WithDefaults()
