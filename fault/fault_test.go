@@ -153,12 +153,25 @@ func TestTransport(t *testing.T) {
 		}
 	}
 	base.(*http.Transport).CloseIdleConnections()
+	lost := Transport{Injector: must(t, Fault{Kind: Lose, Share: 1}), Base: tripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{Body: struct {
+			io.Reader
+			io.Closer
+		}{strings.NewReader("an answer"), closer(func() error { closed.Store(-1); return nil })}}, nil
+	})}
+	if _, err := lost.RoundTrip(httptest.NewRequest("GET", "/", nil)); !errors.Is(err, Error{Lose}) || closed.Load() != -1 {
+		t.Errorf("an answer that is lost stays open: %v", err)
+	}
 	answer, err := (&http.Client{Transport: Transport{Base: base}}).Get(server.URL)
 	if err != nil || answer.StatusCode != 200 {
 		t.Fatalf("without an injector: %v", err)
 	}
 	answer.Body.Close()
 }
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 type closer func() error
 

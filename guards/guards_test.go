@@ -74,6 +74,24 @@ func TestAFloodOfKeysLeavesOpenBreakers(t *testing.T) {
 	}
 }
 
+// Nobody gives way while calls are in flight: the next call of that key would find
+// a limit that knows nothing of them.
+func TestNobodyGivesWayInTheMiddleOfACall(t *testing.T) {
+	s := must[int](t, kalan.Config{}, 5)
+	_, err := kalan.Do(t.Context(), s.Get(-1), func(context.Context) (int, error) {
+		for key := range 1000 {
+			s.Get(key)
+		}
+		if n := s.Get(-1).Snapshot().InFlight; n != 1 {
+			t.Errorf("%d calls in flight before the guard of a key with one", n)
+		}
+		return 0, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // A change reaches those that there are and those that come, and forgets nothing.
 func TestConfigureReachesAll(t *testing.T) {
 	s := must[int](t, touchy(), 10)

@@ -23,7 +23,9 @@ const longestPath = 4096
 // variable GOMEMLIMIT is set, it is obeyed and nothing is changed. Where there
 // is no limit to find, as on a bare machine, nothing is changed and the answer
 // is 0.
-func LimitMemory(share float64) (int64, error) {
+func LimitMemory(share float64) (int64, error) { return limitMemory(os.DirFS("/"), share) }
+
+func limitMemory(root fs.FS, share float64) (int64, error) {
 	if share == 0 {
 		share = 0.9
 	}
@@ -33,7 +35,7 @@ func LimitMemory(share float64) (int64, error) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return debug.SetMemoryLimit(-1), nil
 	}
-	allowed, ok := memoryOf(os.DirFS("/"))
+	allowed, ok := memoryOf(root)
 	if !ok {
 		return 0, nil
 	}

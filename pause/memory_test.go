@@ -95,3 +95,16 @@ func TestTheCollectorIsTold(t *testing.T) {
 		}
 	}
 }
+
+// The share of what the control group allows, wherever this runs.
+func TestTheCollectorIsToldItsShare(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	t.Setenv("GOMEMLIMIT", "")
+	root := tree("proc/self/cgroup", "0::/a\n", "sys/fs/cgroup/a/memory.max", "10000000000")
+	for share, want := range map[float64]int64{0: 9_000_000_000, .5: 5_000_000_000, 1: 10_000_000_000} {
+		if got, err := limitMemory(root, share); got != want || err != nil || debug.SetMemoryLimit(-1) != want {
+			t.Errorf("a share of %v: %d, %v, and the runtime has %d; want %d", share, got, err, debug.SetMemoryLimit(-1), want)
+		}
+	}
+}
