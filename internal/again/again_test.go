@@ -11,7 +11,7 @@ import (
 // scratch is packages that fail in every way there is.
 var scratch = map[string]string{
 	"fine":    "func TestFine(t *testing.T) {}",
-	"fails":   "func TestFine(t *testing.T) { t.Log(\"noise\") }; func TestFails(t *testing.T) { t.Error(\"always\") }",
+	"fails":   "func TestFine(t *testing.T) { t.Log(\"noise\") }; func TestFails(t *testing.T) { t.Run(\"x\", func(t *testing.T) { t.Log(\"noise\") }); t.Error(\"always\") }",
 	"many":    "func TestMany(t *testing.T) { t.Error() }; func " + strings.Join([]string{"TestA", "TestB", "TestC", "TestD"}, "(t *testing.T) { t.Error() }; func ") + "(t *testing.T) { t.Error() }",
 	"races":   "func TestRaces(t *testing.T) { c := make(chan bool); go func() { leaked = true; c <- true }(); leaked = false; <-c }",
 	"panics":  "func TestPanics(t *testing.T) { panic(\"oh\") }",

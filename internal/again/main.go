@@ -8,7 +8,7 @@
 // output, to whoever mends it. It is no cure for a test that depends on luck,
 // and not for work on a single package: there, run go test.
 //
-//	go run ./internal/again REPORT [flags of go test] PACKAGES
+//	go run ./internal/again REPORT [flags of go test] PATTERN
 //
 // A test is run again once. What no busy machine explains is not run again: a
 // data race, a panic, a leaked goroutine, a timeout, a process that ended
@@ -33,7 +33,7 @@ const mostAgain = 4
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: again REPORT [flags of go test] PACKAGES")
+		fmt.Fprintln(os.Stderr, "usage: again REPORT [flags of go test] PATTERN, which is one: ./... or work")
 		os.Exit(2)
 	}
 	flags, packages := os.Args[2:len(os.Args)-1], os.Args[len(os.Args)-1]

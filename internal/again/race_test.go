@@ -4,6 +4,7 @@ package main
 
 import (
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestADataRaceIsNotRunAgain(t *testing.T) {
 	enter(t)
 	r := goTest(io.Discard, []string{"-race"}, "./races")
-	if failed := r.failed(); len(failed) != 1 || failed[0].refusal() != ": there is a data race" {
+	if failed := r.failed(); len(failed) != 1 || failed[0].refusal() != ": there is a data race" || !strings.Contains(failed[0].text(""), "\nWARNING: DATA RACE\n") {
 		t.Errorf("%+v", failed)
 	}
 }

@@ -64,13 +64,15 @@ func (p *tested) told() string {
 	return ""
 }
 
-// text returns what a test wrote, or, for "", the package without the tests
-// that passed, and nothing of what go test -v adds.
+// text returns what a test wrote, or, for "", all of the package. It leaves out
+// what go test -v adds, and what tests and subtests wrote that passed, unless
+// there is a sign: nobody can tell whose output a data race interrupts.
 func (p *tested) text(test string) string {
 	var text strings.Builder
 	for _, l := range p.lines {
 		root, _, _ := strings.Cut(l.test, "/")
-		if test != "" && root != test || root != "" && p.state[root] != "fail" && p.state[root] != "run" || strings.HasPrefix(l.text, "=== ") {
+		passed := l.test != "" && p.state[l.test] != "fail" && p.state[l.test] != "run"
+		if test != "" && root != test || passed && p.sign == "" || strings.HasPrefix(l.text, "=== ") {
 			continue
 		}
 		text.WriteString(l.text)
