@@ -16,7 +16,8 @@ type Upstream struct {
 	// refusals.
 	Name string `yaml:"-"`
 	// Addresses are where it listens, as "http://host:port". Requests go to
-	// each in turn.
+	// each in turn. One that cannot be connected to, or has left three in a row
+	// without an answer, is asked once a second until it answers.
 	Addresses []string `yaml:"addresses"`
 	// Connect is the longest that a connection may take to come about; 200 ms
 	// when zero (F8). It is part of Exchange. Longer suits other continents.

@@ -43,13 +43,15 @@ func (x *exchange) attempt(ctx context.Context) (reply, error) {
 	this := kalan.AttemptOf(ctx)
 	x.tries.Add(1)
 	answer.nominated = new(wire.Nominated)
-	out, err := x.outgoing(x.traced(ctx, answer.nominated), this.Number)
+	to := x.target.pool.pick(&x.place)
+	out, err := x.outgoing(x.traced(ctx, answer.nominated), to.host, this.Number)
 	if err != nil {
 		return answer, err
 	}
 	answer.sent, answer.asked = out.Body, x.g.now()
 	answer.Response, err = x.target.transport.RoundTrip(out)
 	answer.answered, answer.until = x.g.now(), this.Until
+	x.tell(to, answer.answered-answer.asked, err)
 	switch {
 	case err != nil:
 		return answer, err
@@ -64,6 +66,18 @@ func (x *exchange) attempt(ctx context.Context) (reply, error) {
 	return answer, nil
 }
 
+// tell lets the pool know whether an address has answered. One that had little
+// time, or waits for the rest of the request, may still have done so.
+func (x *exchange) tell(to *address, took time.Duration, err error) {
+	exchange := x.target.config.Exchange
+	switch {
+	case err == nil:
+		to.answered()
+	case took >= exchange-exchange/8 && faultOf(err) == "timeout" && (x.body == nil || x.body.Ended()):
+		x.target.pool.unanswered(to)
+	}
+}
+
 // unwanted reports whether nobody waits for the answer any more.
 func (x *exchange) unwanted(until time.Time) bool {
 	return x.limit.Err() != nil || !until.IsZero() && time.Until(until) <= 0
@@ -73,8 +87,8 @@ func (x *exchange) unwanted(until time.Time) bool {
 // a copy.
 var blank http.Request
 
-// outgoing makes the request of the nth attempt.
-func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
+// outgoing makes the request of the nth attempt, which goes to a host.
+func (x *exchange) outgoing(ctx context.Context, host string, n int) (*http.Request, error) {
 	header := make(http.Header, len(x.r.Header)+8)
 	x.peer.Request(header, x.r)
 	if err := x.mark(header, n); err != nil {
@@ -84,7 +98,7 @@ func (x *exchange) outgoing(ctx context.Context, n int) (*http.Request, error) {
 	out.Method, out.Host, out.Header = x.r.Method, x.r.Host, header
 	out.Proto, out.ProtoMajor, out.ProtoMinor = "HTTP/1.1", 1, 1
 	out.URL = &url.URL{
-		Scheme: "http", Host: x.target.pool.pick(x.place, n),
+		Scheme: "http", Host: host,
 		Path: x.url.Path, RawPath: x.url.RawPath, RawQuery: x.url.RawQuery, ForceQuery: x.url.ForceQuery,
 	}
 	x.attach(out)

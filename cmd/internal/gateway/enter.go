@@ -51,7 +51,7 @@ func (x *exchange) enter() *problem {
 	if p := x.pace(); p != nil {
 		return p
 	}
-	x.place = x.target.pool.begin()
+	x.place.Store(x.target.pool.begin())
 	x.limit = callContext{x.r.Context(), x.deadline}
 	if p := x.takeBody(); p != nil {
 		return p

@@ -24,8 +24,8 @@ type exchange struct {
 	conn   *conn // nil when another server serves
 	peer   *wire.Peer
 	target *target
-	url    *url.URL // with its dot segments resolved
-	place  uint32   // in the pool, at which the attempts begin
+	url    *url.URL      // with its dot segments resolved
+	place  atomic.Uint32 // in the pool, of the next attempt
 
 	tenant     caller.Tenant
 	ask        kalan.Ask
