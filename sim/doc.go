@@ -22,7 +22,8 @@
 // # How it judges
 //
 // A replication is compared with itself before the first trigger, by when
-// requests came, in stretches of at least a second and twenty requests. It is
+// requests came, in stretches of at least a second and twenty requests; what so
+// few may differ by chance is no difference, where not all are answered. It is
 // [Stable] if goodput stayed above nine tenths of that, and [Recovers] if it
 // came back, stayed for ten stretches and had not fallen again at the end.
 // Otherwise it is a [SlowDrain] when there are fewer and fewer requests at the

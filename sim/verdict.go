@@ -54,6 +54,10 @@ const (
 	enough = 20
 	// lasting is for how many such stretches a recovery must last.
 	lasting = 10
+	// oneOfMany and oneOfFew are how many standard deviations below what is
+	// expected a stretch may lie by chance: some hundred of them are looked at,
+	// and a few times ten together.
+	oneOfMany, oneOfFew = 4, 2
 )
 
 // A course is what one replication looked like in time, over all loads.
@@ -129,15 +133,34 @@ func (c *course) long(from, to int) time.Duration { return span.Mul(c.bin, int64
 
 // share returns goodput as a share of what could have been answered.
 func (c *course) share(from, to int) float64 {
-	offered, good := sum(c.offered, from, to), sum(c.good, from, to)
-	could := offered
-	if c.capacity > 0 {
-		could = min(could, c.capacity*c.long(from, to).Seconds())
-	}
+	could := c.could(from, to)
 	if could <= 0 {
 		return 1
 	}
-	return good / could
+	return sum(c.good, from, to) / could
+}
+
+// could returns how many of the requests that came could have been answered.
+func (c *course) could(from, to int) float64 {
+	offered := sum(c.offered, from, to)
+	if c.capacity > 0 {
+		return min(offered, c.capacity*c.long(from, to).Seconds())
+	}
+	return offered
+}
+
+// isLike reports whether goodput as a share is like another, but for the noise
+// of so few requests: of those that come each is answered or is not, and under
+// more load than can be answered it is services that come at random. Where all
+// are answered there is none.
+func (c *course) isLike(before float64, from, to int, deviations float64) bool {
+	offered, could := sum(c.offered, from, to), c.could(from, to)
+	expected := min(before*could, offered)
+	variance := expected * (1 - expected/max(offered, 1))
+	if later := min(from+lasting*(to-from), len(c.good)); c.could(from, later) < sum(c.offered, from, later) {
+		variance = expected
+	}
+	return sum(c.good, from, to) >= healthy*before*could-deviations*math.Sqrt(variance)
 }
 
 // window returns the end of the stretch that begins with a bin and is long
@@ -176,7 +199,7 @@ func (c *course) lasts(from int) bool {
 // isWell reports whether the stretch from a bin on is like before.
 func (c *course) isWell(from int, before float64) bool {
 	to := c.window(from)
-	return sum(c.offered, from, to) < enough || c.share(from, to) >= healthy*before
+	return sum(c.offered, from, to) < enough || c.isLike(before, from, to, oneOfMany)
 }
 
 // fell reports whether goodput was ever below what it was before.
@@ -186,7 +209,7 @@ func (c *course) fell(before float64) bool {
 			return true
 		}
 	}
-	return false
+	return !c.isLike(before, c.begins, min(c.ends, len(c.good)), oneOfFew)
 }
 
 // well returns the first bin after the triggers from which on everything is
@@ -198,11 +221,13 @@ func (c *course) well(before float64) (since int, lasted bool) {
 		case !c.isWell(b, before):
 			since = b + 1
 		case c.stretch(since) > 0 && b+1-since >= lasting*c.stretch(since):
-			lasted = true
+			if lasted = c.isLike(before, since, b+1, oneOfFew); !lasted {
+				since++ // each stretch might be noise, and all of them are not
+			}
 		}
 	}
 	tail := max(since, len(c.good)-lasting*c.stretch(since))
-	if lasted && sum(c.offered, tail, len(c.good)) >= enough && c.share(tail, len(c.good)) < healthy*before {
+	if lasted && sum(c.offered, tail, len(c.good)) >= enough && !c.isLike(before, tail, len(c.good), oneOfFew) {
 		return tail, false // it has fallen again
 	}
 	return since, lasted
@@ -231,14 +256,13 @@ func (c *course) drift() Verdict {
 			continue
 		}
 		part := c.share(at(i), at(i+1))
-		if part >= healthy*best {
+		if c.isLike(best, at(i), at(i+1), oneOfMany) {
 			from = i + 1
 		}
 		best = max(best, part)
 	}
-	fallen := c.share(at(from), len(c.good))
 	switch {
-	case parts-from < 2 || sum(c.offered, at(from), len(c.good)) < many || fallen >= healthy*best:
+	case parts-from < 2 || sum(c.offered, at(from), len(c.good)) < many || c.isLike(best, at(from), len(c.good), oneOfFew):
 		return Stable
 	case c.share(at(parts-2), len(c.good)) < collapsed:
 		return Collapsed

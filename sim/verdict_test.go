@@ -3,6 +3,8 @@ package sim
 import (
 	"testing"
 	"time"
+
+	"github.com/kalan-go/kalan/sim/random"
 )
 
 // A story is a course in seconds: 100 requests each, a trigger from second 20
@@ -89,5 +91,58 @@ func TestOverloadIsNoCollapse(t *testing.T) {
 	c.capacity = 50
 	if v, _ := c.judge(); v != Stable {
 		t.Errorf("49 of the 50 that can be answered: %v", v)
+	}
+}
+
+// What lies within chance is no fall, and keeps nobody from having recovered:
+// services that come at random under more load than can be answered, and errors
+// that do.
+func TestNoiseIsNoFall(t *testing.T) {
+	server := Target{Service: "server"}
+	for name, change := range map[string]func(*Scenario){
+		"more load than can be answered": func(s *Scenario) {
+			s.Services[0].Workers, s.Services[0].Queue.Places, s.Loads[0].Rate = 2, 5, 300
+		},
+		"errors at random":      func(s *Scenario) { s.Services[0].Errors, s.Loads[0].Rate = .3, 100 },
+		"few, and errors often": func(s *Scenario) { s.Services[0].Errors, s.Loads[0].Rate = .4, 20 },
+	} {
+		s := Scenario{
+			Name: "noise", Duration: time.Minute, Replications: 40,
+			Services: []Service{{Name: "server", Work: random.Exponential(10 * time.Millisecond)}},
+			Loads:    []Load{{Name: "callers", To: server}},
+		}
+		change(&s)
+		for want, triggers := range map[Verdict][]Trigger{
+			Stable:   nil,
+			Recovers: {{Name: "errors", What: Errors, Of: server, At: 15 * time.Second, For: 3 * time.Second}},
+		} {
+			s.Triggers = triggers
+			r, err := Run(s, Options{})
+			if err != nil || r.Arms[0].Verdicts[want] != s.Replications {
+				t.Errorf("%s: %v, want %v in all (%v)", name, r.Arms[0].Outcome(), want, err)
+			}
+		}
+	}
+}
+
+// And chance hides no fall that lasts.
+func TestNoiseHidesNoFallThatLasts(t *testing.T) {
+	after := func(share float64) func(int) float64 {
+		return func(s int) float64 {
+			switch {
+			case s < 20:
+				return 49
+			case s < 30:
+				return 0
+			}
+			return 49 * share
+		}
+	}
+	for share, want := range map[float64]Verdict{1: Recovers, .95: Recovers, .75: Metastable, .6: Metastable} {
+		c := story(after(share), func(int) float64 { return 0 })
+		c.capacity = 50
+		if v, _ := c.judge(); v != want {
+			t.Errorf("%v of the 49 that were answered before: %v, want %v", share, v, want)
+		}
 	}
 }
