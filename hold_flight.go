@@ -100,6 +100,7 @@ func (tr *trip[T]) launch(ctx context.Context, s stack.Step) {
 		f = new(flight[T])
 	}
 	f.ticket, f.until = s.Ticket, s.Until
+	f.ctx.held = Held{tr.g, s.Ticket, &f.ctx.attemptContext}
 	f.ctx.Context, f.ctx.number = context.WithoutCancel(ctx), tr.call.Attempts()
 	if s.Bound != policy.Never {
 		f.ctx.until = tr.g.at(s.Bound)

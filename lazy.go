@@ -110,12 +110,17 @@ func (c *attemptContext) arm() context.Context {
 type leftContext struct {
 	attemptContext
 	wanted time.Time
+	held   Held // of the attempt while it runs
 }
 
-// Value answers AttemptOf with the instant until which the answer is wanted.
+// Value answers AttemptOf with the instant until which the answer is wanted, and
+// Excuse with the attempt itself.
 func (c *leftContext) Value(key any) any {
-	if _, ok := key.(attemptKey); ok {
+	switch key.(type) {
+	case attemptKey:
 		return Attempt{Number: c.number, Until: c.wanted}
+	case heldKey:
+		return c.held
 	}
 	return c.attemptContext.Value(key)
 }

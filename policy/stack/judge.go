@@ -156,7 +156,7 @@ func (s *Stack) hear(sl *slot, o policy.Outcome) {
 	s.unwatch(sl)
 	ran := s.ran(sl)
 	switch {
-	case o == policy.Cut && s.ranOut(sl) && !s.hasty(ran):
+	case o == policy.Cut && !sl.excused && s.ranOut(sl) && !s.hasty(ran):
 		s.breaker.Overdue(s.now, &sl.pass)
 	case o == policy.Success || o == policy.Failure:
 		s.budget.Heard(o == policy.Success)
@@ -201,7 +201,7 @@ func (s *Stack) release(id int32, sl *slot, o policy.Outcome) {
 	if sl.state != running && sl.state != kept {
 		return
 	}
-	if sl.loser && o == policy.Failure {
+	if sl.excused || sl.loser && o == policy.Failure {
 		o = policy.Cut
 	}
 	s.hear(sl, o)
@@ -220,7 +220,7 @@ func (s *Stack) release(id int32, sl *slot, o policy.Outcome) {
 		s.reserve = false
 	}
 	s.limit.Give(s.now, &sl.token, limit.Sample{
-		Outcome: o, Late: s.ended(sl) && s.tooLate(o), Refused: sl.refused, Remaining: sl.left,
+		Outcome: o, Late: !sl.excused && s.ended(sl) && s.tooLate(o), Refused: sl.refused, Remaining: sl.left,
 	})
 	s.journal.sized(s.now, s.limit.Max())
 	s.budget.End(s.now, &sl.mark)

@@ -52,6 +52,7 @@ type slot struct {
 	refused bool // the dependency had no room for it
 	loser   bool // another attempt of the same call has won
 	reserve bool // occupies the reserved probe slot
+	excused bool // it waited for its caller, and says nothing
 	why     policy.Reason
 	moves   uint32 // how often the breaker had moved when this attempt was admitted
 	next    int32  // in whichever list the state puts the slot

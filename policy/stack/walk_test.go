@@ -93,6 +93,7 @@ func (w *walk) step() {
 		w.end((*walk).judge)
 	case 13:
 		w.end((*walk).free)
+		w.excuse()
 	case 14:
 		w.cancel()
 	case 15:
@@ -276,6 +277,17 @@ func (w *walk) free(a *attempt, r policy.Report) {
 	}
 	w.say("free a%d %v", w.names[a.ticket], r.Outcome)
 	w.s.Free(w.now, a.ticket, r.Outcome)
+	w.check()
+}
+
+// excuse excuses an attempt now and then; Judge and Free go on as before.
+func (w *walk) excuse() {
+	if len(w.attempts) == 0 || w.roll(4) > 0 {
+		return
+	}
+	a := w.attempts[w.roll(len(w.attempts))]
+	w.say("excuse a%d", w.names[a.ticket])
+	w.s.Excuse(w.now, a.ticket)
 	w.check()
 }
 

@@ -101,7 +101,7 @@ func (x *exchange) outgoing(ctx context.Context, host string, n int) (*http.Requ
 		Scheme: "http", Host: host,
 		Path: x.url.Path, RawPath: x.url.RawPath, RawQuery: x.url.RawQuery, ForceQuery: x.url.ForceQuery,
 	}
-	x.attach(out)
+	x.attach(ctx, out)
 	return out, nil
 }
 
@@ -142,7 +142,7 @@ func (x *exchange) mark(header http.Header, n int) error {
 }
 
 // attach gives the request its body and its trailers.
-func (x *exchange) attach(out *http.Request) {
+func (x *exchange) attach(ctx context.Context, out *http.Request) {
 	if x.body == nil {
 		delete(out.Header, "Expect") // there is nothing to wait for
 		return
@@ -160,6 +160,7 @@ func (x *exchange) attach(out *http.Request) {
 		out.GetBody = func() (io.ReadCloser, error) { return x.body.Attempt(nil), nil }
 		return
 	}
+	x.sender.pardon.Store(&pardon{left: x.target.patience(), excuse: func() { kalan.Excuse(ctx) }})
 	out.Body = x.body.Attempt(func() { x.bodyEnded(out.Trailer) })
 }
 

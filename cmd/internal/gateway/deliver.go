@@ -26,6 +26,7 @@ type delivery struct {
 	gone   atomic.Bool
 	timer  *time.Timer
 	forget func() bool // that the caller is waited for to go
+	pardon pardon      // for a client that reads slowly
 }
 
 // buffers are what bodies are copied through.
@@ -34,6 +35,9 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 // deliver sends an answer to the client.
 func (x *exchange) deliver(answer reply, held kalan.Held) {
 	d := &delivery{exchange: x, answer: answer, held: held, end: x.outcome(answer.StatusCode)}
+	if answer.ContentLength < 0 || answer.ContentLength > mostKept { // less than that fits into a connection's buffers
+		d.pardon = pardon{left: x.target.patience(), excuse: held.Excuse}
+	}
 	defer d.drop()
 	d.sayHead()
 	if x.r.Method == http.MethodHead || answer.Body == http.NoBody {
@@ -167,11 +171,13 @@ func (d *delivery) copy(buffer []byte) {
 // write passes on a piece of the body. The last piece of an answer of known
 // length goes out at once: the client has it while we are still counting.
 func (d *delivery) write(p []byte, last bool) {
+	d.pardon.begin()
 	n, err := d.w.Write(p)
 	d.record.bytes += int64(n)
 	if err == nil && (d.flush || last && d.answer.ContentLength > 0) {
 		err = d.exchange.flush()
 	}
+	d.pardon.end()
 	switch {
 	case err == nil:
 	case d.late.Load():

@@ -24,7 +24,9 @@
 // is up, it is answered at once, and the exchange runs on without it until the
 // upstream has really finished, up to a bound. Its slot stays taken as long,
 // and so does its worker. An exchange whose request is still arriving cannot
-// outlive its caller and is aborted.
+// outlive its caller and is aborted. One that waits for its client for a while,
+// to send the rest of the request or to read the answer, says nothing of the
+// upstream.
 //
 // # What is repeated
 //

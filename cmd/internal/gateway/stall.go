@@ -98,7 +98,8 @@ type sender struct {
 	io.ReadCloser
 	x       *exchange
 	stalled atomic.Bool
-	due     atomic.Int64 // on the gateway's clock: when a read that waits has waited too long; 0: none does
+	due     atomic.Int64           // on the gateway's clock: when a read that waits has waited too long; 0: none does
+	pardon  atomic.Pointer[pardon] // of the attempt that reads; nil before the first
 }
 
 func (s *sender) Read(p []byte) (int, error) {
@@ -111,6 +112,10 @@ func (s *sender) Read(p []byte) (int, error) {
 	}
 	if !s.x.readPause(by) {
 		return 0, os.ErrDeadlineExceeded
+	}
+	if p := s.pardon.Load(); p != nil {
+		p.begin()
+		defer p.end()
 	}
 	n, err := s.ReadCloser.Read(p)
 	if errors.Is(err, os.ErrDeadlineExceeded) && !by.Equal(s.x.deadline) {

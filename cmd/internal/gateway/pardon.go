@@ -1,0 +1,37 @@
+package gateway
+
+import "time"
+
+// A pardon lets an attempt wait for its client for a while, all pauses together,
+// and then excuses it: the upstream is not slow because a client is. Its begin
+// and end are called in turn.
+type pardon struct {
+	left   time.Duration
+	excuse func()
+	begun  time.Time
+	timer  *time.Timer
+}
+
+// begin says that the client is waited for.
+func (p *pardon) begin() {
+	if p.left <= 0 {
+		return
+	}
+	p.begun = time.Now()
+	if p.timer == nil {
+		p.timer = time.AfterFunc(p.left, p.excuse)
+	} else {
+		p.timer.Reset(p.left)
+	}
+}
+
+// end says that it is not any more.
+func (p *pardon) end() {
+	if p.left <= 0 {
+		return
+	}
+	p.timer.Stop()
+	if p.left -= time.Since(p.begun); p.left <= 0 {
+		p.excuse()
+	}
+}
