@@ -28,8 +28,12 @@ demo: build ## tell the story of one bridge that hangs, without and with the def
 	bin/kalan demo
 
 .PHONY: test
-test: format vet lint race alone readme ## everything CI runs
+test: needs format vet lint race alone readme ## everything CI runs; as root on Debian it installs what that needs
 	@scripts/left-out.sh
+
+.PHONY: needs
+needs:
+	@scripts/needs.sh
 
 .PHONY: quick
 quick: format vet ## the same without race detector, long tests and README, in under a minute
