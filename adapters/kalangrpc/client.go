@@ -32,8 +32,9 @@ type Client struct {
 	// Ask says what a call brings: its priority and its tenant. Unsafe and
 	// Hedge are filled in here. nil means [AskOf] its context.
 	Ask func(ctx context.Context, method string) kalan.Ask
-	// Owner is the name that marks calls which may be retried. "" means the
-	// guard's name; "kalan" where that is empty or not ASCII.
+	// Owner is the name that marks calls which may be retried, so that those
+	// below pass errors up. "" means "kalan", as in kalanhttp, and so does one
+	// that is not ASCII.
 	Owner string
 	// Margin is what the caller's deadline keeps back for the way back. 0
 	// means 5 ms; negative means none. Raising it leaves servers less time and
@@ -60,9 +61,7 @@ func (c Client) withDefaults() Client {
 	if c.Judge == nil {
 		c.Judge = Judge
 	}
-	if c.Owner == "" {
-		c.Owner = cmp.Or(c.Guard.Name(), anyOwner)
-	}
+	c.Owner = cmp.Or(c.Owner, anyOwner)
 	c.Margin = marginOf(c.Margin)
 	c.retries = c.Guard.Config().Retry.Attempts > 1
 	return c

@@ -52,7 +52,7 @@ func TestRepeatableMethodsAreRetried(t *testing.T) {
 	if want := []string{"", "1", "2"}; !slices.Equal(previous, want) {
 		t.Errorf("previous attempts %q, want %q", previous, want)
 	}
-	if want := []string{"prices", "prices", "prices"}; !slices.Equal(owners, want) {
+	if want := []string{"kalan", "kalan", "kalan"}; !slices.Equal(owners, want) {
 		t.Errorf("owners %q, want %q", owners, want)
 	}
 }

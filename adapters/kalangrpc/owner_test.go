@@ -7,11 +7,10 @@ import (
 	"google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/adapters/kalangrpc"
 )
 
-// A client whose guard has no name, or one that metadata cannot hold, marks its
+// A client without a name, or with one that metadata cannot hold, marks its
 // calls all the same: without the mark others would retry too (F20), and with
 // that name no call would be sent.
 func TestEveryClientCanMarkItsCalls(t *testing.T) {
@@ -22,7 +21,7 @@ func TestEveryClientCanMarkItsCalls(t *testing.T) {
 			owner = first(md, "x-retry-owner")
 			return nil
 		}}
-		client := call(t, s, kalangrpc.Client{Guard: guard(t, func(c *kalan.Config) { c.Name = name }), Repeatable: always})
+		client := call(t, s, kalangrpc.Client{Guard: guard(t, nil), Repeatable: always, Owner: name})
 		if _, err := client.EmptyCall(t.Context(), &grpc_testing.Empty{}); err != nil || owner != want {
 			t.Errorf("%q: marked as %q, %v; want %q", name, owner, err, want)
 		}

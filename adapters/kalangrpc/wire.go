@@ -18,7 +18,8 @@ const (
 	ownerKey    = "x-retry-owner"
 )
 
-// anyOwner marks the calls of a client whose name cannot be written.
+// anyOwner marks the calls of a client that has no name, or one that cannot be
+// written.
 const anyOwner = "kalan"
 
 // A sooner context has its parent's end and an earlier deadline: the guard and
