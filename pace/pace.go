@@ -25,9 +25,10 @@
 // calls are evenly spaced. Waiters are served in the order in which they came.
 // Whoever could not be served in time, by Config.Wait or before its context
 // ends, is refused at once and not when the time is up (O-15); nothing is taken
-// for it, and what is taken for a waiter that leaves is given back. What is
-// waited for here has its end in the configuration: for how long, and by how
-// many (F8, F11).
+// for it, and what is taken for a waiter that leaves is given back, unless others
+// wait behind it: their turns stay where they are, and nobody gets one of the
+// same instant. What is waited for here has its end in the configuration: for how
+// long, and by how many (F8, F11).
 //
 // Keys of a set take places; a new key takes that of one that was idle, in O(1),
 // so that a flood of keys costs no memory (O-24; package policy/keyed). A key that
@@ -120,7 +121,8 @@ func (l *Limiter) Take(n int) error {
 // Wait waits until n calls may be made, and takes them. It returns a
 // [*kalan.Rejection] and takes nothing when that would take longer than
 // Config.Wait or than ctx has time for (policy.Rate, at once), when too many wait
-// (policy.Full), and when ctx ends (policy.Expired or policy.Gone).
+// (policy.Full), and when ctx ends (policy.Expired or policy.Gone). With Observe
+// it never waits.
 func (l *Limiter) Wait(ctx context.Context, n int) error { return wait(ctx, l, n) }
 
 // A Snapshot is how a limiter stands at one moment.
@@ -147,11 +149,14 @@ func (l *Limiter) Snapshot() Snapshot {
 
 func (l *Limiter) now() policy.Instant { return policy.Instant(time.Since(l.epoch)) }
 
-// reserve takes n calls for somebody who can wait until by.
-func (l *Limiter) reserve(now policy.Instant, n int, by policy.Instant) (turn, policy.Reason) {
+// reserve takes n calls for somebody who can wait until by. The clock is read
+// behind the lock: whoever had an older reading than the call before would have
+// to wait for that call's instant.
+func (l *Limiter) reserve(n int, by policy.Instant) (turn, policy.Reason) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	mark, at, ok := l.bucket.Reserve(now, n, min(by, now.Add(max(l.config.Wait, 0))))
+	now := l.now()
+	mark, at, ok := l.bucket.Reserve(now, n, latest(now, by, l.config.Wait, l.config.Observe))
 	switch {
 	case !ok:
 		return turn{at: at}, policy.Rate
@@ -164,6 +169,15 @@ func (l *Limiter) reserve(now policy.Instant, n int, by policy.Instant) (turn, p
 	}
 	l.waiting++
 	return turn{at: at, mark: mark, waits: true}, policy.None
+}
+
+// latest is when a call's turn may come that can wait until by. One that is only
+// observed does not wait.
+func latest(now, by policy.Instant, wait time.Duration, observe bool) policy.Instant {
+	if observe {
+		return now
+	}
+	return min(by, now.Add(max(wait, 0)))
 }
 
 // leave ends a wait, and gives back what was taken for it if it was in vain.
@@ -191,7 +205,7 @@ type turn struct {
 type gate interface {
 	called() string
 	now() policy.Instant
-	reserve(now policy.Instant, n int, by policy.Instant) (turn, policy.Reason)
+	reserve(n int, by policy.Instant) (turn, policy.Reason)
 	leave(t turn, vain bool)
 }
 
@@ -204,7 +218,7 @@ func wait(ctx context.Context, g gate, n int) error {
 	if d, ok := ctx.Deadline(); ok {
 		by = now.Add(time.Until(d)) - 1 // at the deadline it is too late
 	}
-	t, why := g.reserve(now, n, by)
+	t, why := g.reserve(n, by)
 	switch {
 	case why != policy.None:
 		err := refuse(g.called(), now, t.at)

@@ -171,17 +171,17 @@ type keyOf[K comparable] struct {
 
 func (k keyOf[K]) called() string { return k.name }
 
-func (k keyOf[K]) reserve(now policy.Instant, n int, by policy.Instant) (t turn, why policy.Reason) {
+func (k keyOf[K]) reserve(n int, by policy.Instant) (t turn, why policy.Reason) {
 	k.shard.mu.Lock()
 	defer k.shard.mu.Unlock()
-	level := k.shard.levels.Get(k.hash)
-	at, ok := k.shard.rule.Reserve(now, level, n, min(by, now.Add(time.Duration(k.waits.Load()))))
+	now, level := k.now(), k.shard.levels.Get(k.hash)
+	at, ok := k.shard.rule.Reserve(now, level, n, latest(now, by, time.Duration(k.waits.Load()), k.shard.observe))
 	why = policy.None
 	if !ok {
 		why = policy.Rate
 	} else if t.waits = at > now; t.waits && k.waiting.Add(1) > k.places.Load() {
 		k.waiting.Add(-1)
-		k.shard.rule.Undo(now, level, n)
+		k.shard.rule.Cancel(now, level, n, at)
 		why = policy.Full
 	}
 	k.count(why == policy.None)
@@ -202,7 +202,7 @@ func (k keyOf[K]) leave(t turn, vain bool) {
 	k.shard.mu.Lock()
 	defer k.shard.mu.Unlock()
 	if level := k.shard.levels.Peek(k.hash); level != nil { // or it has been forgotten
-		k.shard.rule.Undo(now, level, t.n)
+		k.shard.rule.Cancel(now, level, t.n, t.at)
 	}
 }
 

@@ -14,7 +14,10 @@ type Bucket struct {
 
 // A Mark is what was taken out of a bucket and may be given back. The zero
 // Mark is nothing, and a mark that was given back is zero again.
-type Mark struct{ n int }
+type Mark struct {
+	n  int
+	at policy.Instant // the turn of what was not there yet; 0: it was there
+}
 
 // A Snapshot is how a bucket stands at one instant.
 type Snapshot struct {
@@ -47,7 +50,7 @@ func (b *Bucket) Allow(now policy.Instant) bool {
 func (b *Bucket) Take(now policy.Instant, n int) (Mark, bool) {
 	if b.rule.Take(now, &b.level, n) {
 		b.allowed++
-		return Mark{max(0, n)}, true
+		return Mark{n: max(0, n)}, true
 	}
 	b.refused++
 	return Mark{}, b.observe
@@ -61,7 +64,11 @@ func (b *Bucket) Reserve(now policy.Instant, n int, by policy.Instant) (Mark, po
 	at, ok := b.rule.Reserve(now, &b.level, n, by)
 	if ok {
 		b.allowed++
-		return Mark{max(0, n)}, at, true
+		m := Mark{n: max(0, n)}
+		if at > b.level.last {
+			m.at = at
+		}
+		return m, at, true
 	}
 	b.refused++
 	if b.observe {
@@ -70,12 +77,17 @@ func (b *Bucket) Reserve(now policy.Instant, n int, by policy.Instant) (Mark, po
 	return Mark{}, at, false
 }
 
-// Undo gives back calls that were taken and not made.
+// Undo gives back calls that were taken and not made; of reserved ones, those
+// behind which nobody has a turn.
 func (b *Bucket) Undo(now policy.Instant, m *Mark) {
-	if *m == (Mark{}) {
+	switch {
+	case *m == Mark{}:
 		return
+	case m.at > 0:
+		b.rule.Cancel(now, &b.level, m.n, m.at)
+	default:
+		b.rule.Undo(now, &b.level, m.n)
 	}
-	b.rule.Undo(now, &b.level, m.n)
 	b.allowed--
 	*m = Mark{}
 }

@@ -1,8 +1,10 @@
 package bucket
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -235,4 +237,35 @@ func BenchmarkAllow(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Whoever reserves and whoever gives back: never more calls in any stretch than
+// the burst and what the rate gives since.
+func TestReservedAndGivenBackIsNeverMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := New(Config{Rate: 10, Burst: rapid.IntRange(1, 5).Draw(t, "burst")})
+		type turn struct {
+			mark Mark
+			at   policy.Instant
+		}
+		var turns []turn
+		var now policy.Instant
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 150).Draw(t, "ms")) * time.Millisecond)
+			if i := rapid.IntRange(-2, len(turns)-1).Draw(t, "leaves"); i >= 0 && turns[i].at > now {
+				b.Undo(now, &turns[i].mark)
+				turns = slices.Delete(turns, i, i+1)
+			} else if m, at, ok := b.Reserve(now, 1, now.Add(time.Second)); ok {
+				turns = append(turns, turn{m, at})
+			}
+		}
+		slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+		for i, first := range turns {
+			for j, last := range turns[i:] {
+				if most := float64(b.rule.burst) + 10*last.at.Sub(first.at).Seconds() + 1e-6; float64(j+1) > most {
+					t.Fatalf("%d calls from %v to %v", j+1, first.at, last.at)
+				}
+			}
+		}
+	})
 }

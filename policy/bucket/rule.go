@@ -81,11 +81,24 @@ func (r Rule) At(now policy.Instant, l *Level, n int) policy.Instant {
 	return r.ready(max(now, l.last), l, max(0, n))
 }
 
-// Undo gives back n calls that were taken and not made.
+// Undo gives back n calls that were there when they were taken, and not made.
 func (r Rule) Undo(now policy.Instant, l *Level, n int) {
 	l.see(now)
-	l.free = policy.Instant(span.Sub(time.Duration(l.free), r.cost(max(0, n))))
-	l.free = max(0, l.free)
+	l.giveBack(r.cost(max(0, n)))
+}
+
+// Cancel gives back n calls that were reserved for at, later than they were
+// asked for, and not made. Turns that were given since stay where they are, so
+// what they are behind is not free again: a call that got it would be made
+// together with the last of them.
+func (r Rule) Cancel(now policy.Instant, l *Level, n int, at policy.Instant) {
+	l.see(now)
+	since := max(l.free.Sub(at.Add(r.depth)), 0)
+	l.giveBack(max(r.cost(max(0, n))-since, 0))
+}
+
+func (l *Level) giveBack(cost time.Duration) {
+	l.free = max(0, policy.Instant(span.Sub(time.Duration(l.free), cost)))
 }
 
 // Left returns how many calls may be made now. It is negative while reserved
