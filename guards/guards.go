@@ -42,7 +42,8 @@ const (
 // A Set is the guards of many keys. It is made by New and safe for concurrent use.
 // Most callers use Get.
 type Set[K comparable] struct {
-	seed maphash.Seed
+	seed     maphash.Seed
+	changing sync.Mutex // one change after the other, or each would reach some of the guards
 
 	mu     sync.Mutex
 	config kalan.Config
@@ -63,6 +64,7 @@ func New[K comparable](config kalan.Config, most int) (*Set[K], error) {
 	if _, err := kalan.New(config); err != nil {
 		return nil, err
 	}
+	config.Config = config.Config.WithDefaults() // with nothing of it still the caller's to change
 	return &Set[K]{config: config, seed: maphash.MakeSeed(), set: keyed.New(most, func(g **kalan.Guard) { *g = nil }, inUse)}, nil
 }
 
@@ -126,9 +128,11 @@ func (s *Set[K]) All() []*kalan.Guard {
 // Configure changes what stands before each dependency, as [kalan.Guard.Configure]
 // does: what the guards have learned is kept. On an error nothing has changed.
 func (s *Set[K]) Configure(c stack.Config) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.mu.Lock()
 	next := s.config
-	next.Config = c
+	next.Config = c.WithDefaults()
 	_, err := kalan.New(next)
 	if err == nil {
 		s.config = next

@@ -14,6 +14,8 @@ import (
 	"github.com/kalan-go/kalan/guards"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/limit"
+	"github.com/kalan-go/kalan/policy/stack"
+	"github.com/kalan-go/kalan/policy/throttle"
 )
 
 func must[K comparable](t testing.TB, c kalan.Config, most int) *guards.Set[K] {
@@ -115,6 +117,48 @@ func TestConfigureReachesAll(t *testing.T) {
 	if err := s.Configure(c); err == nil || s.Get(3).Snapshot().Limit != 7 {
 		t.Errorf("a wrong change: %v", err)
 	}
+}
+
+// Of two changes at the same time one is the last, for every guard and for those to
+// come.
+func TestChangesAtTheSameTimeDoNotMix(t *testing.T) {
+	for range 100 {
+		s := must[int](t, kalan.Config{}, 0)
+		for key := range 100 {
+			s.Get(key)
+		}
+		var both sync.WaitGroup
+		for n := 1; n <= 2; n++ {
+			both.Go(func() {
+				if err := s.Configure(stack.Config{Limit: limit.Fixed(n)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		want := s.Get(100).Snapshot().Limit
+		for _, g := range s.All() {
+			if got := g.Snapshot().Limit; got != want {
+				t.Fatalf("%s has a limit of %d, and a new guard one of %d", g.Name(), got, want)
+			}
+		}
+	}
+}
+
+// What the caller does to its own configuration afterwards, here by a pointer in it,
+// reaches no guard.
+func TestTheConfigurationIsTheSetsOwn(t *testing.T) {
+	c := kalan.Config{}
+	c.Throttle = &throttle.Config{}
+	s := must[int](t, c, 0)
+	c.Throttle.K = -1
+	s.Get(1)
+	c.Throttle.K = 3
+	if err := s.Configure(c.Config); err != nil {
+		t.Fatal(err)
+	}
+	c.Throttle.K = -1
+	s.Get(2)
 }
 
 func TestWhatIsWrongIsSaid(t *testing.T) {

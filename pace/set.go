@@ -31,6 +31,8 @@ type Set[K comparable] struct {
 	allowed atomic.Uint64
 	refused atomic.Uint64
 	shards  []shard
+
+	changing sync.Mutex // one change after the other, or each would reach some of the keys
 }
 
 // A shard is the keys of one lock.
@@ -73,8 +75,11 @@ func (s *Set[K]) Configure(c Config) error {
 		return err
 	}
 	c = c.WithDefaults()
-	rule, now := bucket.NewRule(c.Config), s.now()
+	rule := bucket.NewRule(c.Config)
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.bound(c)
+	now := s.now()
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
