@@ -1,6 +1,7 @@
 package kalanhttp_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 // allocates about 50 times for one, a server about 10.
 const (
 	mostSent   = 48
+	mostRead   = 55 // with a body that is read at once: no timer but the limit's
 	mostServed = 14
 )
 
@@ -60,5 +62,49 @@ func BenchmarkServe(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		h.ServeHTTP(w, r)
+	}
+}
+
+// A short is a body that comes at once.
+type short struct{ left int }
+
+func (s *short) Read(p []byte) (int, error) {
+	n := min(len(p), s.left)
+	if s.left -= n; s.left == 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (*short) Close() error { return nil }
+
+// withBody answers at once with a small body.
+var withBody = tripper(func(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &short{2000}, Request: r}, nil
+})
+
+func readAtOnce(t testing.TB, client http.RoundTripper, r *http.Request, p []byte) {
+	answer, err := client.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = answer.Body.Read(p)
+	}
+	answer.Body.Close()
+}
+
+func TestAllocationsOfABody(t *testing.T) {
+	client, r, p := &kalanhttp.Transport{Guard: guard(t), Base: withBody}, request(t, "http://bridge.example/"), make([]byte, 1024)
+	if n := testing.AllocsPerRun(500, func() { readAtOnce(t, client, r, p) }); n > mostRead {
+		t.Errorf("%v allocations a request, at most %d", n, mostRead)
+	}
+}
+
+func BenchmarkRoundTripWithBody(b *testing.B) {
+	client, r, p := &kalanhttp.Transport{Guard: guard(b), Base: withBody}, request(b, "http://bridge.example/"), make([]byte, 1024)
+	b.ReportAllocs()
+	for b.Loop() {
+		readAtOnce(b, client, r, p)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/pardon"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -52,9 +53,10 @@ func (c *call) endless(a *answer, held kalan.Held) bool {
 type body struct {
 	io.ReadCloser
 	*answer
-	call *call
-	held kalan.Held
-	own  bool // the attempt's limit comes before its caller's
+	call   *call
+	held   kalan.Held
+	own    bool          // the attempt's limit comes before its caller's
+	pardon pardon.Pardon // for a caller who asks for no bytes
 
 	mu    sync.Mutex // guards what follows, which is set while others may look
 	over  bool
@@ -68,21 +70,45 @@ func (b *body) watch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, limited := caller.Deadline()
-	if b.own = !b.until.IsZero() && (!limited || b.until.Before(d)); b.own {
-		b.timer = time.AfterFunc(time.Until(b.until), func() {
-			b.finish(policy.Failure)
-			b.cancel(context.DeadlineExceeded)
-		})
+	b.own = !b.until.IsZero() && (!limited || b.until.Before(d))
+	config := b.call.guard.Config()
+	after := pardon.After(config)
+	b.pardon.Open(after, &b.held)
+	if b.own || config.Breaker.Slow <= 0 {
+		b.pardon.Rest()
 	}
+	if b.own {
+		b.timer = time.AfterFunc(min(after, time.Until(b.until)), b.look)
+	}
+	b.pardon.Begin()
 	b.leave = context.AfterFunc(caller, func() {
 		b.finish(policy.Cut)
 		b.cancel(context.Cause(caller))
 	})
 }
 
-// Read reads on, and frees the slot at the end.
+// look ends the body when its time is up. Before that it looks once at one that is
+// read for long, so that all others have enough of one timer.
+func (b *body) look() {
+	if left := time.Until(b.until); left > 0 {
+		b.pardon.Look()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if !b.over {
+			b.timer.Reset(left)
+		}
+		return
+	}
+	b.finish(policy.Failure)
+	b.cancel(context.DeadlineExceeded)
+}
+
+// Read reads on, and frees the slot at the end. Between two of them the caller is
+// waited for.
 func (b *body) Read(p []byte) (int, error) {
+	b.pardon.End()
 	n, err := b.ReadCloser.Read(p)
+	b.pardon.Begin()
 	switch {
 	case err == nil:
 	case err == io.EOF:
@@ -122,6 +148,7 @@ func (b *body) finish(o policy.Outcome) {
 		b.timer.Stop()
 	}
 	b.leave()
+	b.pardon.Stop()
 	b.held.Release(o)
 }
 

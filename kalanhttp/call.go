@@ -9,6 +9,7 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/internal/carry"
+	"github.com/kalan-go/kalan/internal/pardon"
 	"github.com/kalan-go/kalan/internal/replay"
 	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy/deadline"
@@ -73,6 +74,7 @@ func (c *call) outgoing(ctx context.Context, a *answer, this kalan.Attempt) (*ht
 	switch {
 	case c.body != nil:
 		a.sent = &sent{ReadCloser: c.body.Attempt(nil), call: c}
+		a.sent.pardon.Open(pardon.After(c.guard.Config()), tarrying{ctx})
 		out.Body = a.sent
 	case c.request.GetBody != nil && c.request.Body != nil && c.request.Body != http.NoBody:
 		body, err := c.request.GetBody()
@@ -114,12 +116,27 @@ type sent struct {
 	io.ReadCloser
 	call   *call
 	closed atomic.Bool
+	pardon pardon.Pardon // for a caller who has not sent it all
+}
+
+// A tarrying attempt waits for the rest of its request.
+type tarrying struct{ context.Context }
+
+// Excuse excuses it.
+func (t tarrying) Excuse() { kalan.Excuse(t.Context) }
+
+// Read waits for what the caller sends.
+func (s *sent) Read(p []byte) (int, error) {
+	s.pardon.Begin()
+	defer s.pardon.End()
+	return s.ReadCloser.Read(p)
 }
 
 // Close says that the attempt sends no more. The real body is closed once,
 // when no other attempt can want it.
 func (s *sent) Close() error {
 	s.closed.Store(true)
+	s.pardon.Stop()
 	if s.call.over.Load() {
 		return s.call.body.Close()
 	}
