@@ -103,7 +103,7 @@ func (e Error) Timeout() bool { return false }
 func (e Error) Temporary() bool { return true }
 
 // An Injector hurts calls. It is made by New and safe for concurrent use; a nil
-// one hurts none. Most callers use Do.
+// one hurts none and cannot be configured. Most callers use Do.
 type Injector struct {
 	faults atomic.Pointer[[]Fault]
 	calls  atomic.Uint64
@@ -223,5 +223,8 @@ type Snapshot struct {
 
 // Snapshot returns the counts since the injector was made.
 func (i *Injector) Snapshot() Snapshot {
+	if i == nil {
+		return Snapshot{}
+	}
 	return Snapshot{i.calls.Load(), i.hurt[Slow].Load(), i.hurt[Fail].Load(), i.hurt[Hang].Load(), i.hurt[Lose].Load()}
 }

@@ -97,6 +97,9 @@ func TestCountsAndChanges(t *testing.T) {
 	if got, want := i.Snapshot(), (Snapshot{Calls: 4, Fail: 1, Lose: 2}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	if got := (*Injector)(nil).Snapshot(); got != (Snapshot{}) {
+		t.Errorf("none has counted %+v", got)
+	}
 }
 
 func TestWhatIsWrongIsSaid(t *testing.T) {
@@ -168,6 +171,25 @@ func TestTransport(t *testing.T) {
 	}
 	answer.Body.Close()
 }
+
+// Whoever closes the connections of a client closes those below, which would be kept
+// otherwise.
+func TestIdleConnectionsAreClosedThroughIt(t *testing.T) {
+	var closed idle
+	(&http.Client{Transport: Transport{Base: &closed}}).CloseIdleConnections()
+	if closed != 1 {
+		t.Errorf("closed %d times", closed)
+	}
+	Transport{Base: tripper(nil)}.CloseIdleConnections() // which has none to close
+}
+
+type idle int
+
+func (*idle) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("not asked for")
+}
+
+func (i *idle) CloseIdleConnections() { *i++ }
 
 type tripper func(*http.Request) (*http.Response, error)
 

@@ -17,11 +17,7 @@ type Transport struct {
 
 // RoundTrip sends the request, or does to it what the draw says.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	base := t.Base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	sent := false
+	base, sent := t.base(), false
 	answer, err := do(r.Context(), t.Injector, func(context.Context) (*http.Response, error) {
 		sent = true
 		return base.RoundTrip(r)
@@ -30,4 +26,18 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body.Close() // as a RoundTripper owes
 	}
 	return answer, err
+}
+
+// CloseIdleConnections closes those of Base, as http.Client asks for.
+func (t Transport) CloseIdleConnections() {
+	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func (t Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
 }
