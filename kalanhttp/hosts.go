@@ -19,20 +19,14 @@ import (
 // (package guards).
 type Hosts struct{ set *guards.Set[host] }
 
-// mostHosts bounds what somebody says: a guard is a dozen kilobytes, and more when it is used.
-const mostHosts = 1 << 20
-
 // NewHosts returns a set of guards that are made like config says, with the
 // host as their name, for at most the given number of hosts, up to 1,048,576; 0
 // means 1,000. It reports everything that is wrong with config.
 func NewHosts(config kalan.Config, most int) (*Hosts, error) {
-	if most < 0 || most > mostHosts {
-		return nil, fmt.Errorf("kalanhttp: %d hosts; write how many may have a guard of their own, up to %d, or 0 for 1000", most, mostHosts)
-	}
 	config.Name = ""
 	set, err := guards.New[host](config, most)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("kalanhttp: hosts: %w", err)
 	}
 	return &Hosts{set}, nil
 }

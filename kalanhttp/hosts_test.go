@@ -128,7 +128,7 @@ func TestHostsSayWhatIsWrong(t *testing.T) {
 		t.Error(err)
 	}
 	for _, most := range []int{-1, 1 << 40} { // a slip of the finger is no allocation
-		if _, err := kalanhttp.NewHosts(kalan.Config{}, most); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d hosts", most)) {
+		if _, err := kalanhttp.NewHosts(kalan.Config{}, most); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("hosts: guards: %d keys", most)) {
 			t.Errorf("%d: %v", most, err)
 		}
 	}
