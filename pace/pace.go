@@ -201,7 +201,8 @@ type turn struct {
 	waits bool
 }
 
-// A gate is what a call waits at: a limiter, or a key of a set.
+// A gate is what a call waits at: a limiter, or a key of a set. Those who use one
+// are told its type, since a key that became an interface would be an allocation.
 type gate interface {
 	called() string
 	now() policy.Instant
@@ -209,9 +210,9 @@ type gate interface {
 	leave(t turn, vain bool)
 }
 
-func wait(ctx context.Context, g gate, n int) error {
+func wait[G gate](ctx context.Context, g G, n int) error {
 	if why := pause.Over(ctx); why != policy.None {
-		return over(ctx, g, why)
+		return over(ctx, g.called(), why)
 	}
 	by := policy.Never
 	now := g.now()
@@ -231,14 +232,14 @@ func wait(ctx context.Context, g gate, n int) error {
 	why = pause.Over(ctx) // also when the turn came during a pause of the process, and too late (F23)
 	g.leave(t, why != policy.None)
 	if why != policy.None {
-		return over(ctx, g, why)
+		return over(ctx, g.called(), why)
 	}
 	return nil
 }
 
 // over is the answer to a caller whose own time is up, or who left.
-func over(ctx context.Context, g gate, why policy.Reason) error {
-	return &kalan.Rejection{Guard: g.called(), Reason: why, Cause: context.Cause(ctx)}
+func over(ctx context.Context, name string, why policy.Reason) error {
+	return &kalan.Rejection{Guard: name, Reason: why, Cause: context.Cause(ctx)}
 }
 
 // refuse says no, and when to come back.

@@ -291,8 +291,8 @@ func TestAskingAllocatesNothing(t *testing.T) {
 		if !l.Allow() || !s.Allow(keys[i%len(keys)]) {
 			t.Fatal("refused")
 		}
-		if err := l.Wait(t.Context(), 1); err != nil {
-			t.Fatal(err)
+		if l.Wait(t.Context(), 1) != nil || s.Wait(t.Context(), keys[0], 1) != nil {
+			t.Fatal("refused")
 		}
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
