@@ -47,6 +47,7 @@ package pace
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -56,6 +57,7 @@ import (
 	"github.com/kalan-go/kalan/pause"
 	"github.com/kalan-go/kalan/policy"
 	"github.com/kalan-go/kalan/policy/bucket"
+	"github.com/kalan-go/kalan/policy/span"
 )
 
 // A Limiter is one rate. It is made by New, safe for concurrent use, and needs
@@ -121,7 +123,7 @@ func (l *Limiter) Take(n int) error {
 // Wait waits until n calls may be made, and takes them. It returns a
 // [*kalan.Rejection] and takes nothing when that would take longer than
 // Config.Wait or than ctx has time for (policy.Rate, at once), when too many wait
-// (policy.Full), and when ctx ends (policy.Expired or policy.Gone). With Observe
+// (policy.Full, with a time to come back that is not the same for all), and when ctx ends (policy.Expired or policy.Gone). With Observe
 // it never waits.
 func (l *Limiter) Wait(ctx context.Context, n int) error { return wait(ctx, l, n) }
 
@@ -223,7 +225,9 @@ func wait[G gate](ctx context.Context, g G, n int) error {
 	switch {
 	case why != policy.None:
 		err := refuse(g.called(), now, t.at)
-		err.Reason = why
+		if err.Reason = why; why == policy.Full { // all of them would be told the end of the same line
+			err.RetryAfter = span.Range{Min: err.RetryAfter, Max: span.Add(err.RetryAfter, err.RetryAfter/2)}.Pick(rand.Float64())
+		}
 		return err
 	case !t.waits:
 		return nil

@@ -159,10 +159,12 @@ func TestTheWaitersAreBounded(t *testing.T) {
 				w, numbers := kind(t, c)
 				w.Allow()
 				var full atomic.Int64
+				var back sync.Map // after how long they may come again
 				for range 20 {
 					go func() {
 						if err := w.Wait(t.Context(), 1); errors.Is(err, policy.Full) {
 							full.Add(1)
+							back.Store(refusal(t, err).RetryAfter, nil)
 						} else if err != nil {
 							t.Error(err)
 						}
@@ -172,7 +174,18 @@ func TestTheWaitersAreBounded(t *testing.T) {
 				if n := numbers(); int(full.Load()) != 20-want || n != [3]int{want, 1 + want, 20 - want} {
 					t.Errorf("of %d places: %d full; waiting, allowed and refused are %v", waiting, full.Load(), n)
 				}
-				time.Sleep(time.Duration(want+1) * 100 * time.Millisecond)
+				turn, different := time.Duration(want+1)*100*time.Millisecond, 0
+				back.Range(func(key, _ any) bool {
+					if after := key.(time.Duration); after < turn || after > turn+turn/2 {
+						t.Errorf("whoever finds no place is to come back in %v; the next turn is in %v", after, turn)
+					}
+					different++
+					return true
+				})
+				if want < 20 && different < 10 {
+					t.Errorf("%d of %d times to come back are different", different, full.Load())
+				}
+				time.Sleep(turn)
 				if !w.Allow() {
 					t.Error("something was taken for those who were refused")
 				}
