@@ -10,9 +10,10 @@
 //	})
 //
 // The policies stand in a fixed order, outside in: retry, breaker, throttle and
-// rate where they are asked for, time limit, limit with its waiting room, call. Nobody composes it wrongly because
-// nobody composes it. Use one Guard for each dependency, never one for all:
-// a breaker that many share cuts off the healthy with the sick.
+// rate where they are asked for, time limit, limit with its waiting room, call.
+// Nobody composes it wrongly because nobody composes it. Use one Guard for each
+// dependency, never one for all: a breaker that many share cuts off the healthy
+// with the sick.
 //
 // # What the caller gets
 //

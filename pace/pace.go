@@ -123,8 +123,8 @@ func (l *Limiter) Take(n int) error {
 // Wait waits until n calls may be made, and takes them. It returns a
 // [*kalan.Rejection] and takes nothing when that would take longer than
 // Config.Wait or than ctx has time for (policy.Rate, at once), when too many wait
-// (policy.Full, with a time to come back that is not the same for all), and when ctx ends (policy.Expired or policy.Gone). With Observe
-// it never waits.
+// (policy.Full, with a time to come back that is not the same for all), and when
+// ctx ends (policy.Expired or policy.Gone). With Observe it never waits.
 func (l *Limiter) Wait(ctx context.Context, n int) error { return wait(ctx, l, n) }
 
 // A Snapshot is how a limiter stands at one moment.
