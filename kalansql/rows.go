@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/pardon"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -20,7 +21,10 @@ func (c *conn) rows(ctx context.Context, query func(context.Context) (driver.Row
 	if err != nil {
 		return nil, err
 	}
-	return &rows{Rows: found, conn: c, held: held, caller: ctx, own: own}, nil
+	r := &rows{Rows: found, conn: c, held: held, caller: ctx, own: own}
+	r.pardon.Open(pardon.After(c.db.query.Config()), &r.held)
+	r.pardon.Begin()
+	return r, nil
 }
 
 // rows are what a query found. The statement ends when they are closed.
@@ -30,10 +34,13 @@ type rows struct {
 	held        kalan.Held
 	caller, own context.Context
 	broke       error
+	pardon      pardon.Pardon // for a program that asks for no rows
 }
 
-// Next reads a row.
+// Next reads a row. Between two of them the program is waited for.
 func (r *rows) Next(row []driver.Value) error {
+	r.pardon.End()
+	defer r.pardon.Begin()
 	err := r.Rows.Next(row)
 	if err == nil || err == io.EOF {
 		return err
@@ -47,6 +54,7 @@ func (r *rows) Next(row []driver.Value) error {
 
 // Close ends the statement.
 func (r *rows) Close() error {
+	r.pardon.End()
 	err := r.Rows.Close()
 	outcome := policy.Success
 	switch {
@@ -57,6 +65,7 @@ func (r *rows) Close() error {
 	case err != nil:
 		outcome = r.conn.judge(r.own, err).Outcome
 	}
+	r.pardon.Stop()
 	r.held.Release(outcome)
 	return err
 }
@@ -73,6 +82,8 @@ func (r *rows) HasNextResultSet() bool {
 // NextResultSet goes to the next result.
 func (r *rows) NextResultSet() error {
 	if n, can := r.Rows.(driver.RowsNextResultSet); can {
+		r.pardon.End()
+		defer r.pardon.Begin()
 		return n.NextResultSet()
 	}
 	return io.EOF
