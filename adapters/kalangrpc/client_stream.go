@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/kalan-go/kalan"
+	"github.com/kalan-go/kalan/internal/pardon"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -26,7 +27,7 @@ func (c Client) Stream() grpc.StreamClientInterceptor {
 		if err != nil {
 			return nil, answer(err)
 		}
-		s.tenure.begin(held)
+		s.tenure.begin(held, pardon.After(c.Guard.Config()))
 		return opened, nil
 	}
 }
@@ -59,9 +60,6 @@ func (s *stream) open(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Clien
 	if err != nil {
 		cancel()
 		return nil, err
-	}
-	if !s.long {
-		return opened, nil
 	}
 	s.ClientStream = opened
 	return s, nil
@@ -102,22 +100,33 @@ func (s *stream) outcome(err error) policy.Outcome {
 	return o
 }
 
-// RecvMsg receives a message of a long stream.
+// RecvMsg receives a message.
 func (s *stream) RecvMsg(m any) error {
+	s.tenure.enter()
+	defer s.tenure.leave()
 	err := s.ClientStream.RecvMsg(m)
-	if err == nil {
+	if err == nil && s.long {
 		s.begun()
 	}
 	return err
 }
 
-// Header returns the header of a long stream: an answer too.
+// Header returns the header: of a long stream an answer too.
 func (s *stream) Header() (metadata.MD, error) {
+	s.tenure.enter()
+	defer s.tenure.leave()
 	md, err := s.ClientStream.Header()
-	if err == nil && md != nil {
+	if err == nil && md != nil && s.long {
 		s.begun()
 	}
 	return md, err
+}
+
+// SendMsg sends a message, when the service has room for it.
+func (s *stream) SendMsg(m any) error {
+	s.tenure.enter()
+	defer s.tenure.leave()
+	return s.ClientStream.SendMsg(m)
 }
 
 // A tenure is a slot that a stream holds. It may end before it is known to
@@ -128,15 +137,42 @@ type tenure struct {
 	begun   bool
 	over    bool
 	outcome policy.Outcome
+
+	pardon pardon.Pardon // for a program that neither sends nor receives
+	turn   sync.Mutex    // guards busy
+	busy   int           // how many do
 }
 
-func (t *tenure) begin(held kalan.Held) {
+func (t *tenure) begin(held kalan.Held, after time.Duration) {
 	t.mu.Lock()
 	t.held, t.begun = held, true
 	over, outcome := t.over, t.outcome
+	if !over {
+		t.pardon.Open(after, &t.held)
+		t.pardon.Begin()
+	}
 	t.mu.Unlock()
 	if over {
 		held.Release(outcome)
+	}
+}
+
+// enter says that the service is waited for.
+func (t *tenure) enter() {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if t.busy++; t.busy == 1 {
+		t.pardon.End()
+	}
+}
+
+// leave says that one who waited for it does not any more; when nobody does, it
+// is the program that is waited for.
+func (t *tenure) leave() {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if t.busy--; t.busy == 0 {
+		t.pardon.Begin()
 	}
 }
 
@@ -151,6 +187,7 @@ func (t *tenure) end(o policy.Outcome) {
 	begun, held := t.begun, t.held
 	t.mu.Unlock()
 	if begun {
+		t.pardon.Stop()
 		held.Release(o)
 	}
 }

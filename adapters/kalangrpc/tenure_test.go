@@ -3,6 +3,7 @@ package kalangrpc
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/policy"
@@ -23,9 +24,9 @@ func TestStreamThatEndsBeforeItBegan(t *testing.T) {
 		var slot tenure
 		if endFirst {
 			slot.end(policy.Failure)
-			slot.begin(held)
+			slot.begin(held, time.Hour)
 		} else {
-			slot.begin(held)
+			slot.begin(held, time.Hour)
 			slot.end(policy.Failure)
 		}
 		slot.end(policy.Success)
