@@ -32,7 +32,10 @@
 //
 // An attempt lasts until the last byte of its answer. The slot is held, and the
 // context lives, until then: a caller owes Body.Close as with any http.Client.
-// When the time is up the body breaks with an error; it never ends cleanly.
+// When the time is up the body breaks with an error; it never ends cleanly. Time
+// in which the program reads nothing of it, or in which its own request has not
+// come yet, is not the dependency's: when that adds up to a quarter of the slow
+// threshold, the attempt says nothing, neither how it ends nor how long it took.
 //
 // # What Handler decides
 //
@@ -86,5 +89,12 @@
 // request of its own. A base transport's MaxConnsPerHost is a second queue that
 // nobody sees (F8); leave it at 0 and let the guard's limit do that. Hedging
 // needs Retry.Hedge in the guard's configuration and is for requests that
-// change nothing.
+// change nothing. An attempt that is excused for its program's pauses is excused
+// for all: of a dependency that hangs within a body, programs who paused before it
+// did say nothing.
+//
+// Handler counts what its handler waits for, clients included: of one that takes a
+// second to send its request or to take its answer, the limit hears that a second
+// is what the work takes, and by that it finds others with less time infeasible.
+// The read and write timeouts of http.Server bound it.
 package kalanhttp

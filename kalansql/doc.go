@@ -74,6 +74,11 @@
 //
 // # Limits
 //
+// Time between the reads of rows, or before they are closed, is the program's:
+// when that adds up to a quarter of the slow threshold, the statement says nothing
+// of the database, also if the database should hang after that. The query limit
+// counts it all the same.
+//
 // A *sql.Stmt of [DB.PrepareContext] takes its connection from database/sql
 // without asking: its executions have the query limit and the breaker, and wait
 // unseen when the pool is exhausted. Drivers cache prepared statements; prefer

@@ -18,7 +18,11 @@ func TestWhoIsSlow(t *testing.T) {
 		tarried = limit/2 + 100*ms // past the slow threshold
 	)
 	postgres(t) // one for all of them
-	pause := func(*sql.Rows) { <-time.After(tarried) }
+	tarry := func(d time.Duration) {
+		began := time.Now()
+		until(t, "enough time has passed", func() bool { return time.Since(began) > d })
+	}
+	pause := func(*sql.Rows) { tarry(tarried) }
 	for name, c := range map[string]struct {
 		query  string
 		work   func(*sql.Rows) // after the first row
@@ -26,8 +30,8 @@ func TestWhoIsSlow(t *testing.T) {
 	}{
 		"the program":                      {query: "SELECT generate_series(1, 100000)", work: pause},
 		"the program, with a small answer": {query: "SELECT 1", work: pause},
-		"the program, after the limit": {query: "SELECT generate_series(1, 100000)", work: func(r *sql.Rows) {
-			<-time.After(limit + 100*ms)
+		"the program, after the limit": {query: "SELECT generate_series(1, 100000)", work: func(*sql.Rows) {
+			tarry(limit + 100*ms)
 		}},
 		"the program, before the next result": {query: "SELECT 1; SELECT 2", work: func(r *sql.Rows) {
 			for r.Next() {

@@ -86,11 +86,16 @@
 // streams that live long, such as a watch, Long gives the slot back as soon as
 // the first message has come (client) or the handler begins (server), and the
 // exchange limit then no longer counts. A stream is retried only while it
-// cannot be opened.
+// cannot be opened. Time in which nobody sends to a client's stream or receives
+// from it is the program's: when that adds up to a quarter of the slow threshold,
+// the stream says nothing of the service.
 //
 // # Limits
 //
 // A call that is cut at its limit is cancelled, and its slot comes free with
 // it: the guard believes that a gRPC server stops when it is told to. Calls are
-// not hedged, since a reply has one owner.
+// not hedged, since a reply has one owner. A stream on which one goroutine
+// receives while another one pauses before it sends waits for the service, as far
+// as can be seen. A server's stream counts whatever its handler waits for, its
+// client included: Long is for those that wait for it long.
 package kalangrpc

@@ -20,7 +20,10 @@ func TestWhoIsSlow(t *testing.T) {
 		limit   = 2 * time.Second
 		tarried = limit/2 + 100*time.Millisecond // past the slow threshold
 	)
-	pause := func(d time.Duration) { <-time.After(d) }
+	pause := func(d time.Duration) {
+		began := time.Now()
+		eventually(t, "enough time has passed", func() bool { return time.Since(began) >= d })
+	}
 	ask := func(c conversation) { c.Send(&grpc_testing.StreamingOutputCallRequest{}) }
 	for name, c := range map[string]struct {
 		service, program time.Duration // before each message
