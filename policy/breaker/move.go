@@ -71,9 +71,7 @@ type splitmix uint64
 
 // next returns a number in [0, 1).
 func (s *splitmix) next() float64 {
+	drawn := policy.Draw(uint64(*s))
 	*s += 0x9e3779b97f4a7c15
-	z := uint64(*s)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return float64((z^z>>31)>>11) / (1 << 53)
+	return drawn
 }

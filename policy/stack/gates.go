@@ -56,7 +56,7 @@ func (s *Stack) offer(c *Call) Step {
 
 // fewer draws when a caller that the throttle refused may come back.
 func (s *Stack) fewer(c *Call) policy.Instant {
-	return s.now.Add(s.throttle.RetryAfter(s.now, c.Ask.Level, fraction(c.Ask.Seed)))
+	return s.now.Add(s.throttle.RetryAfter(s.now, c.Ask.Level, policy.Draw(c.Ask.Seed)))
 }
 
 // borrowReserve gives a probe the one slot that ghosts cannot take.
@@ -200,16 +200,7 @@ func (s *Stack) refuse(c *Call, why policy.Reason, at policy.Instant) Step {
 
 // comeBack draws when a caller that the room refused may come back.
 func (s *Stack) comeBack(c *Call) policy.Instant {
-	return s.now.Add(s.room.RetryAfter(s.now, fraction(c.Ask.Seed)))
-}
-
-// fraction draws from [0, 1): the finalizer of splitmix64 (Steele, Lea and
-// Flood, "Fast splittable pseudorandom number generators", 2014).
-func fraction(seed uint64) float64 {
-	z := seed + 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return float64((z^z>>31)>>11) / (1 << 53)
+	return s.now.Add(s.room.RetryAfter(s.now, policy.Draw(c.Ask.Seed)))
 }
 
 // grant gives a slot to an attempt.

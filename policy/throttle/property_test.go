@@ -80,7 +80,7 @@ func (w *walk) admit() {
 	of := min(level, Levels-1)
 	seed := rapid.Uint64().Draw(w.T, "seed")
 	over, out := w.over(of)
-	refused := over > 0 && lot(seed)*out < over
+	refused := over > 0 && policy.Draw(seed)*out < over
 	m, ok := w.th.Admit(w.at, level, seed)
 	if want := !refused || w.c.Observe; ok != want || m.Held() != want {
 		w.Fatalf("at %v: admitted %v, want %v with %v of %v too many", w.now, ok, want, over, out)

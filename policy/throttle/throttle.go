@@ -57,7 +57,7 @@ func (t *Throttle) rule(c Config) {
 func (t *Throttle) Admit(now policy.Instant, level uint8, seed uint64) (Mark, bool) {
 	level = min(level, Levels-1)
 	t.window.see(now)
-	if over, of := t.over(level); over > 0 && lot(seed)*of < over {
+	if over, of := t.over(level); over > 0 && policy.Draw(seed)*of < over {
 		t.refused++
 		if !t.observe {
 			t.window.add(level, 0)
@@ -79,15 +79,6 @@ func (t *Throttle) over(level uint8) (over, of float64) {
 func (t *Throttle) share(level uint8) float64 {
 	over, of := t.over(level)
 	return max(over/of, 0)
-}
-
-// lot draws from [0, 1): the finalizer of splitmix64 (Steele, Lea and Flood, "Fast
-// splittable pseudorandom number generators", 2014).
-func lot(seed uint64) float64 {
-	z := seed + 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return float64((z^z>>31)>>11) / (1 << 53)
 }
 
 // Undo gives back a request that was admitted and not sent, as if it had never

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/pardon"
 	"github.com/kalan-go/kalan/internal/replay"
 	"github.com/kalan-go/kalan/internal/travel"
 	"github.com/kalan-go/kalan/policy/deadline"
@@ -160,7 +161,7 @@ func (x *exchange) attach(ctx context.Context, out *http.Request) {
 		out.GetBody = func() (io.ReadCloser, error) { return x.body.Attempt(nil), nil }
 		return
 	}
-	x.sender.pardon.Store(&pardon{left: x.target.patience(), excuse: func() { kalan.Excuse(ctx) }})
+	x.sender.grace.Store(&grace{left: pardon.After(x.target.config.Config), excuse: func() { kalan.Excuse(ctx) }})
 	out.Body = x.body.Attempt(func() { x.bodyEnded(out.Trailer) })
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kalan-go/kalan"
 	"github.com/kalan-go/kalan/cmd/internal/gateway/wire"
+	"github.com/kalan-go/kalan/internal/pardon"
 	"github.com/kalan-go/kalan/policy"
 )
 
@@ -26,7 +27,7 @@ type delivery struct {
 	gone   atomic.Bool
 	timer  *time.Timer
 	forget func() bool // that the caller is waited for to go
-	pardon pardon      // for a client that reads slowly
+	grace  grace       // for a client that reads slowly
 }
 
 // buffers are what bodies are copied through.
@@ -36,7 +37,7 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 func (x *exchange) deliver(answer reply, held kalan.Held) {
 	d := &delivery{exchange: x, answer: answer, held: held, end: x.outcome(answer.StatusCode)}
 	if answer.ContentLength < 0 || answer.ContentLength > mostKept { // less than that fits into a connection's buffers
-		d.pardon = pardon{left: x.target.patience(), excuse: held.Excuse}
+		d.grace = grace{left: pardon.After(x.target.config.Config), excuse: held.Excuse}
 	}
 	defer d.drop()
 	d.sayHead()
@@ -171,13 +172,13 @@ func (d *delivery) copy(buffer []byte) {
 // write passes on a piece of the body. The last piece of an answer of known
 // length goes out at once: the client has it while we are still counting.
 func (d *delivery) write(p []byte, last bool) {
-	d.pardon.begin()
+	d.grace.begin()
 	n, err := d.w.Write(p)
 	d.record.bytes += int64(n)
 	if err == nil && (d.flush || last && d.answer.ContentLength > 0) {
 		err = d.exchange.flush()
 	}
-	d.pardon.end()
+	d.grace.end()
 	switch {
 	case err == nil:
 	case d.late.Load():

@@ -98,8 +98,8 @@ type sender struct {
 	io.ReadCloser
 	x       *exchange
 	stalled atomic.Bool
-	due     atomic.Int64           // on the gateway's clock: when a read that waits has waited too long; 0: none does
-	pardon  atomic.Pointer[pardon] // of the attempt that reads; nil before the first
+	due     atomic.Int64          // on the gateway's clock: when a read that waits has waited too long; 0: none does
+	grace   atomic.Pointer[grace] // of the attempt that reads; nil before the first
 }
 
 func (s *sender) Read(p []byte) (int, error) {
@@ -113,7 +113,7 @@ func (s *sender) Read(p []byte) (int, error) {
 	if !s.x.readPause(by) {
 		return 0, os.ErrDeadlineExceeded
 	}
-	if p := s.pardon.Load(); p != nil {
+	if p := s.grace.Load(); p != nil {
 		p.begin()
 		defer p.end()
 	}

@@ -28,7 +28,7 @@ const (
 	mostAnswerHeaders = 64 << 10
 	mostIdle          = 1024
 	idleFor           = 30 * time.Second // below what servers usually keep, so that few die under a request
-	atMost            = time.Second      // of aWhile
+	continueAfter     = time.Second      // at most
 )
 
 // usualFailures are the answers that a file which names none gets.
@@ -59,28 +59,20 @@ func (u *upstream) newTransport() *http.Transport {
 		MaxIdleConns:           0,
 		MaxIdleConnsPerHost:    mostIdle,
 		IdleConnTimeout:        idleFor,
-		ExpectContinueTimeout:  u.aWhile(),
+		ExpectContinueTimeout:  u.continueAfter(),
 		MaxResponseHeaderBytes: mostAnswerHeaders,
 	}
 }
 
-// aWhile is a small part of what an exchange may take. It is how long the upstream
-// has to ask for a body that waits to be asked for: many never do (RFC 9110,
-// 10.1.1), and every request to them would run out of time.
-func (u *upstream) aWhile() time.Duration {
+// continueAfter is how long the upstream has to ask for a body that waits to be
+// asked for. Many never do (RFC 9110, 10.1.1), so it is a small part of what the
+// exchange may take, or every request to them with such a body would run out of
+// time.
+func (u *upstream) continueAfter() time.Duration {
 	if exchange := u.config.Exchange; exchange > 0 {
-		return min(atMost, exchange/8)
+		return min(continueAfter, exchange/8)
 	}
-	return atMost
-}
-
-// patience is how much of an attempt may be spent on waiting for the client
-// before the attempt says nothing of the upstream: little of what makes it slow.
-func (u *upstream) patience() time.Duration {
-	if slow := u.config.Breaker.Slow; slow > 0 {
-		return min(u.aWhile(), slow/4)
-	}
-	return u.aWhile()
+	return continueAfter
 }
 
 // A dialError is a connection that did not come about: no byte of any request

@@ -2,10 +2,11 @@ package gateway
 
 import "time"
 
-// A pardon lets an attempt wait for its client for a while, all pauses together,
+// A grace lets an attempt wait for its client for a while, all pauses together,
 // and then excuses it: the upstream is not slow because a client is. Its begin
-// and end are called in turn.
-type pardon struct {
+// and end are called in turn, so that it needs neither the lock nor the Stop of
+// a pardon.Pardon: a delivery has seven ends.
+type grace struct {
 	left   time.Duration
 	excuse func()
 	begun  time.Time
@@ -13,7 +14,7 @@ type pardon struct {
 }
 
 // begin says that the client is waited for.
-func (p *pardon) begin() {
+func (p *grace) begin() {
 	if p.left <= 0 {
 		return
 	}
@@ -26,7 +27,7 @@ func (p *pardon) begin() {
 }
 
 // end says that it is not any more.
-func (p *pardon) end() {
+func (p *grace) end() {
 	if p.left <= 0 {
 		return
 	}
