@@ -67,8 +67,8 @@ const notes = `## Where Kalan is slower
   and how much of it there is comes on top. A guard needs it also where the number is fixed: that is how it tells that the number is too high and
   that a request cannot end in time. Whoever needs a count alone takes package slots.
 - *The full stack* is bound by its two clock readings and two locks (*what cannot be done without*), more than half of its time, and takes
-  the same wherever it runs. failsafe-go's makes garbage: on a machine that does nothing else it is 4 to 5 times as slow as Kalan's where the other core is
-  idle, 5 to 6 times on every core at once, and beside other work, where no cache is one's own, 6 to 8. The target is asked of the first two.
+  the same wherever it runs. failsafe-go's makes garbage, which costs less where the other core is idle than on every core at once. The target is asked of
+  both.
 - *A timeout that is waited on* costs what the standard library's does, because it is that: the context arms a real one at the first
   question for its channel.
 `
