@@ -104,6 +104,9 @@ func TestACallerWhoGoesWhileTheUpstreamPausesStopsIt(t *testing.T) {
 // TestAGhostIsPresumedDead: an upstream that never finishes keeps its slot
 // until its bound.
 func TestAGhostIsPresumedDead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two seconds of real time: left out of -short")
+	}
 	t.Parallel()
 	file := fileFor(backend(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	file.Upstreams[0].Exchange = 2 * time.Second

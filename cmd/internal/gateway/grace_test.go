@@ -14,6 +14,9 @@ import (
 // of them would open its breaker for everybody, and what they take would be what
 // it is expected to take.
 func TestSlowClientsBlameNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("six seconds of real time: left out of -short")
+	}
 	const pause = 2 * time.Second // past the slow threshold, within the exchange
 	file := patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)

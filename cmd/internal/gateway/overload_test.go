@@ -67,6 +67,9 @@ func TestWhatHasDiedInAStallIsNotDone(t *testing.T) {
 
 // O-22: as long as the room is healthy everybody is served in turn.
 func TestNobodyStarvesInAHealthyRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two seconds of real time: left out of -short")
+	}
 	h := open(t, bulkhead(backend(t, func(http.ResponseWriter, *http.Request) {
 		timer := time.NewTimer(50 * time.Millisecond)
 		defer timer.Stop()

@@ -60,6 +60,9 @@ func TestThePoolPassesOverWhoIsSilent(t *testing.T) {
 
 // F25: of two addresses one hangs, which is too little for the breaker.
 func TestASilentAddressIsPassedOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four seconds of real time: left out of -short")
+	}
 	var asked atomic.Int32
 	well := make(chan struct{})
 	silent := backend(t, func(w http.ResponseWriter, r *http.Request) {

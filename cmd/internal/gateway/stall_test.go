@@ -72,6 +72,9 @@ func TestInformationDoesNotHoldUpTheDeadline(t *testing.T) {
 
 // One that reads slowly, but reads, is none of those.
 func TestASlowReaderIsServed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four seconds of real time: left out of -short")
+	}
 	t.Parallel()
 	const stall, size = 2 * time.Second, 3000 << 10 // 150 pieces: one and a half times as long as a pause may be
 	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) }), stall))
@@ -124,6 +127,9 @@ func TestASenderThatStallsIsClosed(t *testing.T) {
 
 // A sender that is slow, but sends, is served.
 func TestASlowSenderIsServed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three seconds of real time: left out of -short")
+	}
 	t.Parallel()
 	h := open(t, patientFile(backend(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }), 2*time.Second))
 	body, feed := io.Pipe()
